@@ -9,7 +9,9 @@ import Testing
 @Suite struct QueryFaceTests {
     static let five = ["1": ["a": "1"], "2": ["a": "2"], "3": ["a": "3"], "4": ["a": "4"], "5": ["a": "5"]]
 
-    @Test("RC-037 RC-038 RC-039 RC-040 RC-041: a page has six elements in their order, counts of objects, a token for data alone, and both repeated as headers")
+    @Test(
+        "RC-037 RC-038 RC-039 RC-040 RC-041: a page has six elements in their order, counts of objects, a token for data alone, and both repeated as headers"
+    )
     func form() throws {
         let bench = try FaceBench(Self.five)
         let client = try bench.client()
@@ -28,7 +30,8 @@ import Testing
         #expect(links.token != "" && links["count"] == 0 && links.commands == ["links": ["t": ["l": "b1"]]])
     }
 
-    @Test("RC-042 RC-043 RC-044 RC-046: the right token brings the next page, a wrong or empty one the same page again without a query; with nothing pending any will do",
+    @Test(
+        "RC-042 RC-043 RC-044 RC-046: the right token brings the next page, a wrong or empty one the same page again without a query; with nothing pending any will do",
         arguments: ["wrong", ""])
     func tokens(other: String) throws {
         let bench = try FaceBench(Self.five)
@@ -68,7 +71,9 @@ import Testing
         #expect(try many.client().call("GET", "/app/v1/Item", ["p_size": "many", "token": "1"])["count"] == 0)
     }
 
-    @Test("RC-053 RC-054 RC-055: a changed attribute is inserted and deleted on one page, an added one inserted, a removed one deleted, a removed object deleted with everything")
+    @Test(
+        "RC-053 RC-054 RC-055: a changed attribute is inserted and deleted on one page, an added one inserted, a removed one deleted, a removed object deleted with everything"
+    )
     func differences() throws {
         let bench = try FaceBench(["1": ["a": "old", "b": "same"], "2": ["a": "x", "b": "y"], "3": ["a": "x"], "4": ["a": "x", "b": "z"]])
         let client = try bench.client()
@@ -76,9 +81,10 @@ import Testing
         bench.adapter.objects = ["1": ["b": "same", "a": "new"], "2": ["a": "x"], "3": ["a": "x", "c": "added"]]
         let page = try client.query()
         #expect(page["count"] == 5)
-        #expect(page.commands == [
-            "insert": ["1": ["a": "new"], "3": ["c": "added"]], "delete": ["1": ["a": "old"], "2": ["b": "y"], "4": ["a": "x", "b": "z"]],
-        ])
+        #expect(
+            page.commands == [
+                "insert": ["1": ["a": "new"], "3": ["c": "added"]], "delete": ["1": ["a": "old"], "2": ["b": "y"], "4": ["a": "x", "b": "z"]],
+            ])
     }
 
     @Test("RC-063 RC-064: metadata is sent once per change, again with a page that is sent again, and alone without a token")
@@ -128,7 +134,9 @@ import Testing
         #expect(bench.adapter.state.withLock { $0.queries } - later == (seconds == -1 ? 0 : 1))
     }
 
-    @Test("RC-069 RC-114: pass-through: all data and a new token at every query, without regard to the page size; uploads yield neither links nor errors")
+    @Test(
+        "RC-069 RC-114: pass-through: all data and a new token at every query, without regard to the page size; uploads yield neither links nor errors"
+    )
     func passThrough() throws {
         let bench = try FaceBench(Self.five) { $0.isPassThrough = true }
         let client = try bench.client()
@@ -143,7 +151,9 @@ import Testing
 
     @Test("RC-071 RC-073: another schema version is a page of its own, repeated until acknowledged; a client's first query never has it")
     func schema() throws {
-        let bench = try FaceBench(["1": ["a": "b"]]) { $0.pollInterval = 0; $0.schemaVersion = "1.0" }
+        let bench = try FaceBench(["1": ["a": "b"]]) {
+            $0.pollInterval = 0; $0.schemaVersion = "1.0"
+        }
         let client = try bench.client()
         #expect(try client.query().commands == ["insert": ["1": ["a": "b"]]])
         try client.drain()
@@ -152,7 +162,10 @@ import Testing
         source.pollInterval = 0
         let next = try RhoConnectServer(bench.server, sources: [source])
         func query(_ token: String) throws -> FaceBench.Answer {
-            let response = next.respond(to: ServerRequest(path: "/app/v1/Item", query: ["version": "3", "token": token], headers: ["cookie": client.cookie, "x-rhoconnect-client-id": client.id]))
+            let response = next.respond(
+                to: ServerRequest(
+                    path: "/app/v1/Item", query: ["version": "3", "token": token],
+                    headers: ["cookie": client.cookie, "x-rhoconnect-client-id": client.id]))
             guard case .bytes(let body) = response.body else { return .init(status: response.status, headers: [], body: []) }
             return .init(status: response.status, headers: response.headers, body: body)
         }
@@ -169,7 +182,9 @@ import Testing
         try client.drain()
         let queries = bench.adapter.state.withLock { $0.queries }
         let admin = ["x-rhoconnect-api-token": "admin-token"]
-        #expect(try bench.call("POST", "/app/v1/Item/push_objects", headers: admin, body: #"{"user_id":"kim","objects":{"1":{"a":"new"},"5":{"t":"x"}}}"#).text == "done")
+        #expect(
+            try bench.call("POST", "/app/v1/Item/push_objects", headers: admin, body: #"{"user_id":"kim","objects":{"1":{"a":"new"},"5":{"t":"x"}}}"#)
+                .text == "done")
         let page = try client.query()
         #expect(page.commands == ["insert": ["1": ["a": "new"], "5": ["t": "x"]], "delete": ["1": ["a": "b"]]])
         _ = try bench.call("POST", "/app/v1/Item/push_deletes", headers: admin, body: #"{"user_id":"kim","objects":["5"]}"#)
@@ -181,6 +196,7 @@ import Testing
     func unknownSource() throws {
         let bench = try FaceBench()
         let answer = try bench.client().call("GET", "/app/v1/Nothing", ["token": "1"])
-        #expect(answer.status == 200 && answer.token == "" && answer.commands?["source-error"]?["query-error"]?["message"] == "unknown source Nothing")
+        #expect(
+            answer.status == 200 && answer.token == "" && answer.commands?["source-error"]?["query-error"]?["message"] == "unknown source Nothing")
     }
 }

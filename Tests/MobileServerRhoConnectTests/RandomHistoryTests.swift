@@ -20,7 +20,7 @@ import Testing
         case sentToken
     }
 
-    @Test("histories of two clients converge: nothing is lost, nothing doubled", arguments: Array(1...12) as [UInt64])
+    @Test("histories of two clients converge: nothing is lost, nothing doubled", arguments: Array(1...10) as [UInt64])
     func histories(seed: UInt64) throws {
         let problems = try History(seed: seed, fault: nil).run()
         #expect(problems.isEmpty, "\(problems.joined(separator: "\n"))")
@@ -28,9 +28,8 @@ import Testing
 
     @Test("a client that breaks the rule about page tokens is caught", arguments: Fault.allCases)
     func brokenTokens(fault: Fault) throws {
-        var problems = 0
-        for seed in 1...12 as ClosedRange<UInt64> where try !History(seed: seed, fault: fault).run().isEmpty { problems += 1 }
-        #expect(problems > 0)
+        let seeds = 1...12 as ClosedRange<UInt64>
+        #expect(try seeds.contains { try !History(seed: $0, fault: fault).run().isEmpty })
     }
 }
 
@@ -119,7 +118,7 @@ private final class History {
     /// - Returns: the rules that it broke.
     func run() throws -> [String] {
         network.conditions = .unreliable(probability: 0.3, maximumBytes: 600)
-        for _ in 0..<60 { try step(devices[Int.random(in: 0..<2, using: &random)]) }
+        for _ in 0..<50 { try step(devices[Int.random(in: 0..<2, using: &random)]) }
         network.conditions = NetworkConditions()
         for _ in 0..<6 { for device in devices { try device.synchronize() } }
         // The error of a refused create is sent once. Where its answer was lost, the application asks the user.
@@ -161,7 +160,9 @@ private final class History {
         for device in devices {
             let local = try device.item.findAll()
             let held = Dictionary(local.map { ($0["object"] ?? "", $0.filter { $0.key != "object" && $0.key != "source_id" }) }) { $1 }
-            if held != backEnd { problems.append("\(device.user) has \(held.sorted { $0.key < $1.key }), the back end \(backEnd.sorted { $0.key < $1.key })") }
+            if held != backEnd {
+                problems.append("\(device.user) has \(held.sorted { $0.key < $1.key }), the back end \(backEnd.sorted { $0.key < $1.key })")
+            }
             if try device.item.isChanged() { problems.append("\(device.user) has changes that wait") }
         }
         return problems
@@ -185,7 +186,7 @@ private final class BrokenTokens: Transport {
             count += 1
             return count
         }
-        guard count < 3000 else { throw TransportError(.cannotConnect, "too many queries") }
+        guard count < 400 else { throw TransportError(.cannotConnect, "too many queries") }
         var request = request
         request.url = request.url[..<range.lowerBound] + (fault == .noToken ? "" : "&token=" + arrived.withLock { $0 })
         var text = ""

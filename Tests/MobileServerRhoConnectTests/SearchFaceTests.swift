@@ -10,13 +10,18 @@ import Testing
     static let objects = ["1": ["t": "Saw"], "2": ["t": "Saw"], "3": ["t": "Saw"], "4": ["t": "Axe"]]
     static let saw = ["search[t]": "Saw", "p_size": "2"]
 
-    @Test("RC-124 RC-125 RC-130: pages of one search have one token, which acknowledges; empty without further results; what the client holds is not sent again")
+    @Test(
+        "RC-124 RC-125 RC-130: pages of one search have one token, which acknowledges; empty without further results; what the client holds is not sent again"
+    )
     func pages() throws {
         let bench = try FaceBench(Self.objects)
         let client = try bench.client()
         let first = try client.search(["sources": [["name": "Item"]]], Self.saw)
         let token = try #require(first.json?[0]?[1]?["token"]?.string)
-        #expect(first.json == [[["version": 3], ["token": .string(token)], ["source": "Item"], ["count": 2], ["insert": ["1": ["t": "Saw"], "2": ["t": "Saw"]]]]])
+        #expect(
+            first.json == [
+                [["version": 3], ["token": .string(token)], ["source": "Item"], ["count": 2], ["insert": ["1": ["t": "Saw"], "2": ["t": "Saw"]]]]
+            ])
         let again: JSONValue = ["sources": [["name": "Item", "token": .string(token)]]]
         let second = try client.search(again, Self.saw)
         #expect(second.json == [[["version": 3], ["token": .string(token)], ["source": "Item"], ["count": 1], ["insert": ["3": ["t": "Saw"]]]]])
@@ -33,7 +38,9 @@ import Testing
         let first = try client.search(["sources": [["name": "Item"]]], Self.saw)
         let token = try #require(first.json?[0]?[1]?["token"])
         #expect(try client.search(["sources": [["name": "Item", "token": "any"]]], ["resend": "1", "p_size": "2"]).json == first.json)
-        let failure: JSONValue = [[["version": 3], ["source": "Item"], ["search-error": ["search-error": ["message": "Search error - invalid token"]]]]]
+        let failure: JSONValue = [
+            [["version": 3], ["source": "Item"], ["search-error": ["search-error": ["message": "Search error - invalid token"]]]]
+        ]
         #expect(try client.search(["sources": [["name": "Item", "token": "wrong"]]]).json == failure)
         #expect(try client.search(["sources": [["name": "Item", "token": token]]]).json == failure)
     }
@@ -42,7 +49,10 @@ import Testing
     func errors() throws {
         let bench = try FaceBench()
         let client = try bench.client()
-        #expect(try client.search(["sources": [["name": "Item"]]], ["search[fail]": "1"]).json == [[["version": 3], ["source": "Item"], ["search-error": ["search-error": ["message": "search failed"]]]]])
+        #expect(
+            try client.search(["sources": [["name": "Item"]]], ["search[fail]": "1"]).json == [
+                [["version": 3], ["source": "Item"], ["search-error": ["search-error": ["message": "search failed"]]]]
+            ])
         #expect(try client.search([:]).json == [])
         #expect(try client.search(["sources": [["name": "Nothing"]]]).status == 500)
     }

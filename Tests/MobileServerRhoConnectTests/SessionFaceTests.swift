@@ -7,8 +7,12 @@ import TestSupport
 import Testing
 
 @Suite struct SessionFaceTests {
-    @Test("RC-008 RC-009: a login is understood as JSON and as form, and answered 200, empty, with the session cookie",
-        arguments: [(#"{"login":"kim","password":"p4ss","remember_me":1}"#, "application/json; charset=utf-8"), ("login=kim&password=p4%73s", "application/x-www-form-urlencoded")])
+    @Test(
+        "RC-008 RC-009: a login is understood as JSON and as form, and answered 200, empty, with the session cookie",
+        arguments: [
+            (#"{"login":"kim","password":"p4ss","remember_me":1}"#, "application/json; charset=utf-8"),
+            ("login=kim&password=p4%73s", "application/x-www-form-urlencoded"),
+        ])
     func login(body: String, type: String) throws {
         let answer = try FaceBench().call("POST", "/rc/v1/app/login", body: body, type: type)
         #expect(answer.status == 200 && answer.body.isEmpty)
@@ -23,7 +27,9 @@ import Testing
                 return .refused(login == "blocked" ? "You are blocked" : nil)
             }
         })
-        func login(_ name: String) throws -> FaceBench.Answer { try bench.call("POST", "/rc/v1/app/login", body: "{\"login\":\"\(name)\",\"password\":\"x\"}") }
+        func login(_ name: String) throws -> FaceBench.Answer {
+            try bench.call("POST", "/rc/v1/app/login", body: "{\"login\":\"\(name)\",\"password\":\"x\"}")
+        }
         let blocked = try login("blocked"), wrong = try login("kim"), empty = try login(""), broken = try login("broken")
         #expect(blocked.status == 401 && blocked.text == "You are blocked")
         #expect(wrong.status == 401 && wrong.text == "Unable to authenticate 'kim'")
@@ -41,10 +47,13 @@ import Testing
         #expect(answer.cookie == nil && answer.header("Cache-Control") == nil)
     }
 
-    @Test("RC-014: every call without a valid session is 401 without a cookie", arguments: [
-        ("POST", "/rc/v1/clients"), ("POST", "/rc/v1/clients/c/register"), ("POST", "/rc/v1/clients/c/reset"), ("GET", "/app/v1/Item"), ("POST", "/app/v1/Item"),
-        ("PUT", "/app/v1/Item/1"), ("POST", "/rc/v1/app/search"), ("GET", "/application"), ("GET", "/application/clientcreate"),
-    ])
+    @Test(
+        "RC-014: every call without a valid session is 401 without a cookie",
+        arguments: [
+            ("POST", "/rc/v1/clients"), ("POST", "/rc/v1/clients/c/register"), ("POST", "/rc/v1/clients/c/reset"), ("GET", "/app/v1/Item"),
+            ("POST", "/app/v1/Item"),
+            ("PUT", "/app/v1/Item/1"), ("POST", "/rc/v1/app/search"), ("GET", "/application"), ("GET", "/application/clientcreate"),
+        ])
     func noSession(method: String, path: String) throws {
         let bench = try FaceBench()
         for cookie in [nil, "rhoconnect_session=forged", "other=1"] {
@@ -62,9 +71,13 @@ import Testing
         let id = try #require(created.json?["client"]?["client_id"]?.string)
         let page = try bench.call("GET", "/application", ["client_id": id, "version": "3", "source_name": "Item", "token": "1"], headers: headers)
         #expect(page.commands == ["insert": ["1": ["title": "Saw"]]])
-        let upload = try bench.call("POST", "/application", headers: headers, body: "{\"source_name\":\"Item\",\"client_id\":\"\(id)\",\"create\":{\"t\":{\"title\":\"Axe\"}}}")
+        let upload = try bench.call(
+            "POST", "/application", headers: headers,
+            body: "{\"source_name\":\"Item\",\"client_id\":\"\(id)\",\"create\":{\"t\":{\"title\":\"Axe\"}}}")
         let reset = try bench.call("GET", "/application/clientreset", ["client_id": id], headers: headers)
-        for answer in [login, created, page, upload, reset] { #expect(answer.status == 200 && answer.header("Warning")?.contains("deprecated") == true) }
+        for answer in [login, created, page, upload, reset] {
+            #expect(answer.status == 200 && answer.header("Warning")?.contains("deprecated") == true)
+        }
         let refused = try bench.call("GET", "/application", ["client_id": "none", "source_name": "Item"], headers: headers)
         #expect(refused.status == 500 && refused.header("Warning") == nil)
     }
@@ -92,9 +105,16 @@ import Testing
         let client = try bench.client()
         let cookie = ["cookie": client.cookie], query = ["version": "3", "token": "1"]
         #expect(try bench.call("GET", "/app/v1/Item", query.merging(["client_id": client.id]) { $1 }, headers: cookie).status == 200)
-        #expect(try bench.call("GET", "/app/v1/Item", query.merging(["client_id": "none"]) { $1 }, headers: cookie.merging(["x-rhoconnect-client-id": client.id]) { $1 }).status == 200)
+        #expect(
+            try bench.call(
+                "GET", "/app/v1/Item", query.merging(["client_id": "none"]) { $1 },
+                headers: cookie.merging(["x-rhoconnect-client-id": client.id]) { $1 }
+            ).status == 200)
         let wrong = cookie.merging(["x-rhoconnect-client-id": "none"]) { $1 }
-        for (method, path, body) in [("GET", "/app/v1/Item", ""), ("POST", "/app/v1/Item", "{}"), ("POST", "/rc/v1/clients/none/reset", ""), ("POST", "/rc/v1/app/search", #"{"sources":[{"name":"Item"}]}"#)] {
+        for (method, path, body) in [
+            ("GET", "/app/v1/Item", ""), ("POST", "/app/v1/Item", "{}"), ("POST", "/rc/v1/clients/none/reset", ""),
+            ("POST", "/rc/v1/app/search", #"{"sources":[{"name":"Item"}]}"#),
+        ] {
             for headers in [wrong, cookie] {
                 let answer = try bench.call(method, path, headers: headers, body: body)
                 #expect(answer.status == 500 && answer.text == "Unknown client", "\(method) \(path)")
@@ -122,9 +142,13 @@ import Testing
         let client = try bench.client()
         try client.drain()
         #expect(try client.query().commands == [:])
-        #expect(try bench.call("POST", "/rc/v1/clients/\(client.id)/reset", headers: ["cookie": client.cookie], body: #"{"sources":[{"name":"Other"}]}"#).status == 200)
+        #expect(
+            try bench.call("POST", "/rc/v1/clients/\(client.id)/reset", headers: ["cookie": client.cookie], body: #"{"sources":[{"name":"Other"}]}"#)
+                .status == 200)
         #expect(try client.query().commands == [:])
-        #expect(try bench.call("POST", "/rc/v1/clients/\(client.id)/reset", headers: ["cookie": client.cookie], body: #"{"sources":[{"name":"Item"}]}"#).body.isEmpty)
+        #expect(
+            try bench.call("POST", "/rc/v1/clients/\(client.id)/reset", headers: ["cookie": client.cookie], body: #"{"sources":[{"name":"Item"}]}"#)
+                .body.isEmpty)
         #expect(try client.query().commands == ["insert": ["1": ["a": "b"]]])
         try client.drain()
         #expect(try bench.call("POST", "/rc/v1/clients/\(client.id)/reset", headers: ["cookie": client.cookie]).status == 200)

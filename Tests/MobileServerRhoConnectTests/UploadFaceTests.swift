@@ -24,7 +24,8 @@ import Testing
     func values() throws {
         let bench = try FaceBench()
         let client = try bench.client()
-        _ = try client.call("POST", "/app/v1/Item", body: #"{"create":{"t":{"n":4.50,"i":7,"f":true,"z":null,"id":"9","attrib_type":"x","a:b":"v:w"}}}"#)
+        _ = try client.call(
+            "POST", "/app/v1/Item", body: #"{"create":{"t":{"n":4.50,"i":7,"f":true,"z":null,"id":"9","attrib_type":"x","a:b":"v:w"}}}"#)
         #expect(bench.adapter.objects["b1"] == ["n": "4.5", "i": "7", "f": "true", "z": "", "a": "b:v:w"])
     }
 
@@ -73,7 +74,9 @@ import Testing
         #expect(try client.query().commands == ["delete": ["2": ["c": "d"]]])
     }
 
-    @Test("RC-092 RC-093 RC-094 RC-095: refusals echo attributes and message, an update the whole object; a page of errors alone has no token and is sent once")
+    @Test(
+        "RC-092 RC-093 RC-094 RC-095: refusals echo attributes and message, an update the whole object; a page of errors alone has no token and is sent once"
+    )
     func refusals() throws {
         let bench = try FaceBench(["1": ["a": "b", "c": "d"], "2": ["a": "b"]])
         let client = try bench.client()
@@ -82,14 +85,18 @@ import Testing
         _ = try client.upload(["create": ["t": ["x": "y"]], "update": ["1": ["a": "z"]], "delete": ["2": ["a": "b"]]])
         let page = try client.query()
         #expect(page.token == "" && page["count"] == 0)
-        #expect(page.commands == [
-            "create-error": ["t": ["x": "y"], "t-error": ["message": "create refused"]], "update-error": ["1": ["a": "z"], "1-error": ["message": "update refused"]],
-            "update-rollback": ["1": ["a": "b", "c": "d"]], "delete-error": ["2": ["a": "b"], "2-error": ["message": "delete refused"]],
-        ])
+        #expect(
+            page.commands == [
+                "create-error": ["t": ["x": "y"], "t-error": ["message": "create refused"]],
+                "update-error": ["1": ["a": "z"], "1-error": ["message": "update refused"]],
+                "update-rollback": ["1": ["a": "b", "c": "d"]], "delete-error": ["2": ["a": "b"], "2-error": ["message": "delete refused"]],
+            ])
         #expect(try client.query().commands == [:])
     }
 
-    @Test("RC-096 RC-097: the second of three creates fails: link and error are sent again until acknowledged, and an upload without changes yields the third")
+    @Test(
+        "RC-096 RC-097: the second of three creates fails: link and error are sent again until acknowledged, and an upload without changes yields the third"
+    )
     func batch() throws {
         let bench = try FaceBench()
         let client = try bench.client()
@@ -122,16 +129,23 @@ import Testing
         #expect(bench.adapter.objects == ["1": ["a": "c"]])
     }
 
-    @Test("RC-117 RC-118 RC-119: the stored value of a file replaces its attribute, the sender of a create gets the link alone; without a part the value stays; an update comes back")
+    @Test(
+        "RC-117 RC-118 RC-119: the stored value of a file replaces its attribute, the sender of a create gets the link alone; without a part the value stays; an update comes back"
+    )
     func files() throws {
         let bench = try FaceBench(["1": ["photo": "http://files/old"]])
         let client = try bench.client()
         try client.drain()
         func post(_ json: String, _ part: String?) throws {
             var body = ""
-            if let part { body += "--x\r\nContent-Disposition: form-data; name=\"\(part)\"; filename=\"p.jpg\"\r\nContent-Type: application/octet-stream\r\n\r\n12345\r\n" }
+            if let part {
+                body +=
+                    "--x\r\nContent-Disposition: form-data; name=\"\(part)\"; filename=\"p.jpg\"\r\nContent-Type: application/octet-stream\r\n\r\n12345\r\n"
+            }
             body += "--x\r\nContent-Disposition: form-data; name=\"cud\"\r\n\r\n\(json)\r\n--x--\r\n"
-            let answer = try bench.call("POST", "/app/v1/Item", headers: ["cookie": client.cookie, "x-rhoconnect-client-id": client.id], body: body, type: "multipart/form-data; boundary=x")
+            let answer = try bench.call(
+                "POST", "/app/v1/Item", headers: ["cookie": client.cookie, "x-rhoconnect-client-id": client.id], body: body,
+                type: "multipart/form-data; boundary=x")
             #expect(answer.status == 200)
         }
         try post(#"{"create":{"t":{"photo":"/local/p.jpg"}},"blob_fields":["photo"]}"#, "photo-t")

@@ -111,7 +111,9 @@ private final class BagTexts {
     func page(_ range: Range<Int64>) throws -> [UInt8] {
         var writer = try JSONWriter()
         try writer.array { writer throws(StoreError) in
-            for (name, value) in [("version", 3), ("token", nil), ("count", Int64(range.count)), ("progress_count", 0), ("total_count", objects)] as [(String, Int64?)] {
+            for (name, value) in [("version", 3), ("token", nil), ("count", Int64(range.count)), ("progress_count", 0), ("total_count", objects)]
+                as [(String, Int64?)]
+            {
                 try writer.object { writer throws(StoreError) in
                     try writer.member(name, value.map { .integer($0) } ?? .string(String(range.upperBound + 1)))
                 }
@@ -124,7 +126,8 @@ private final class BagTexts {
                         try writer.object { writer throws(StoreError) in
                             for attribute in 0..<Int32(10) {
                                 try writer.member(
-                                    String(cString: br_texts_attribute(handle, attribute)), .string(String(cString: br_texts_value(handle, object, attribute))))
+                                    String(cString: br_texts_attribute(handle, attribute)),
+                                    .string(String(cString: br_texts_value(handle, object, attribute))))
                             }
                         }
                     }
@@ -145,8 +148,10 @@ private final class BagTexts {
                 for attribute in 0..<Int32(10) {
                     try connection.execute(
                         "INSERT INTO object_values VALUES (1, ?1, ?2, ?3)",
-                        [.text(String(cString: br_texts_attribute(handle, attribute))), .text(String(cString: br_texts_object(handle, object))),
-                            .text(String(cString: br_texts_value(handle, object, attribute)))])
+                        [
+                            .text(String(cString: br_texts_attribute(handle, attribute))), .text(String(cString: br_texts_object(handle, object))),
+                            .text(String(cString: br_texts_value(handle, object, attribute))),
+                        ])
                 }
             }
         }

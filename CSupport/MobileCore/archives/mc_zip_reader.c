@@ -244,7 +244,7 @@ typedef struct zip_extraction {
     const zip_item *item;
     mc_zip_sink sink;
     void *context;
-    uint64_t at, left;  // where the packed bytes go on, and how many are left
+    uint64_t at, left;  // the place of the next packed bytes, and their number
     uint64_t written;
     uint64_t maximum;
     uint32_t crc;
@@ -334,7 +334,7 @@ static mc_status extract_deflated(zip_extraction *entry, mc_error *error)
     return status;
 }
 
-/// Checks the local header and finds the data behind it.
+/// Checks the local header and finds the data after it.
 static mc_status find_data(zip_extraction *entry, mc_error *error)
 {
     uint8_t header[ZIP_LOCAL_BYTES];

@@ -105,7 +105,8 @@ struct Accounts: Sendable {
             return try admit(credentials, from: address) { proof in
                 guard case .password(let verifier) = proof else { return false }
                 return try stateStore.read { connection in
-                    try connection.exists("SELECT 1 FROM _user WHERE name = ?1 AND verifier = ?2 AND locked = 0", [.text(credentials.user), .text(verifier)])
+                    try connection.exists(
+                        "SELECT 1 FROM _user WHERE name = ?1 AND verifier = ?2 AND locked = 0", [.text(credentials.user), .text(verifier)])
                 }
             }
         } catch let failure as RequestFailure where failure.code == RequestFailure.Kind.unauthorized.rawValue {

@@ -65,7 +65,9 @@ struct RhoRequest {
     /// The parameters `name[key]=value`, also as an object of the body.
     func map(_ name: String) -> [String: String] {
         var map: [String: String] = [:]
-        for (key, value) in query where key.hasPrefix(name + "[") && key.hasSuffix("]") { map[String(key.dropFirst(name.count + 1).dropLast())] = value }
+        for (key, value) in query where key.hasPrefix(name + "[") && key.hasSuffix("]") {
+            map[String(key.dropFirst(name.count + 1).dropLast())] = value
+        }
         if case .object(let members)? = body[name] { for member in members { map[member.key] = member.value.string } }
         return map
     }

@@ -65,14 +65,15 @@ extension RhoRequest {
         guard case .accepted(let user) = decision else {
             guard case .refused(let text) = decision else { throw RhoFailure.notAuthenticated }
             var refusal = RhoFailure.text(401, text ?? "Unable to authenticate '\(name)'").response
-            // As the original server does: the cookie of a refused login names nobody.
+            // As the original server does: the cookie of a refused login names no user.
             refusal.headers.append(SessionTable.cookie("none", now: face.now, life: face.configuration.sessionLife))
             return refusal
         }
         let token = face.server.configuration.random(32).hexadecimal
         try face.store.write(label: "rhoconnect login") { connection in
             _ = try connection.execute(
-                "INSERT INTO _rho_session (token, user_name, used) VALUES (?1, ?2, ?3)", [.text(SessionTable.digest(token)), .text(user), .integer(face.now)])
+                "INSERT INTO _rho_session (token, user_name, used) VALUES (?1, ?2, ?3)",
+                [.text(SessionTable.digest(token)), .text(user), .integer(face.now)])
         }
         let cookie = SessionTable.cookie(token, now: face.now, life: face.configuration.sessionLife)
         guard isBrowser else { return ServerResponse(status: 200, headers: [cookie], contentType: "text/html") }
@@ -87,8 +88,11 @@ extension RhoRequest {
         return (name, token)
     }
 
-    private func answer(_ json: [UInt8]?, _ token: String, _ face: RhoConnectServer, headers: [(name: String, value: String)] = []) -> ServerResponse {
-        let all = [SessionTable.cookie(token, now: face.now, life: face.configuration.sessionLife), ("Cache-Control", "no-cache"), ("pragma", "no-cache")] + headers
+    private func answer(_ json: [UInt8]?, _ token: String, _ face: RhoConnectServer, headers: [(name: String, value: String)] = []) -> ServerResponse
+    {
+        let all =
+            [SessionTable.cookie(token, now: face.now, life: face.configuration.sessionLife), ("Cache-Control", "no-cache"), ("pragma", "no-cache")]
+            + headers
         guard let json else { return ServerResponse(status: 200, headers: all, contentType: "text/html") }
         return ServerResponse(status: 200, headers: all, contentType: "application/json", body: .bytes(json))
     }
@@ -136,7 +140,8 @@ extension RhoRequest {
         guard let source = face.sources[name] else {
             guard method == "GET" else { throw RhoFailure.unknownSource }
             // As a server without the address of its back end does.
-            let page = QueryPage(token: "", count: 0, total: 0, commands: ["source-error": ["query-error": ["message": .string("unknown source \(name)")]]])
+            let page = QueryPage(
+                token: "", count: 0, total: 0, commands: ["source-error": ["query-error": ["message": .string("unknown source \(name)")]]])
             return answer(page.bytes, token, face, headers: page.headers)
         }
         switch (method, object) {
@@ -151,7 +156,8 @@ extension RhoRequest {
         case ("DELETE", let object?):
             let held = try face.store.read { connection in
                 try connection.first(
-                    "SELECT content FROM _rho_cd WHERE client = ?1 AND source = ?2 AND object = ?3", [.text(client), .text(name), .text(object)])?.first?.text
+                    "SELECT content FROM _rho_cd WHERE client = ?1 AND source = ?2 AND object = ?3", [.text(client), .text(name), .text(object)])?
+                    .first?.text
             }
             let attributes = try held.map { try ObjectText.attributes($0) } ?? [:]
             try SourceUpload(face, source, client: client, user: user).accept(
@@ -214,7 +220,7 @@ extension ServerResponse {
     static var empty: ServerResponse { ServerResponse(status: 200, contentType: "text/html") }
 }
 
-/// Sessions: random tokens, of which the state keeps the digest alone.
+/// Sessions: random tokens; the state keeps only their digests.
 enum SessionTable {
     static func digest(_ token: String) -> String { (try? SHA256.digest(of: [UInt8](token.utf8)).hexadecimal) ?? "" }
 
@@ -273,7 +279,9 @@ enum Clients {
     }
 
     static func remove(_ id: String, in connection: any StateConnection) throws {
-        for statement in ["DELETE FROM _rho_client WHERE id = ?1", "DELETE FROM _rho_cd WHERE client = ?1", "DELETE FROM _rho_state WHERE client = ?1"] {
+        for statement in [
+            "DELETE FROM _rho_client WHERE id = ?1", "DELETE FROM _rho_cd WHERE client = ?1", "DELETE FROM _rho_state WHERE client = ?1",
+        ] {
             try connection.execute(statement, [.text(id)])
         }
     }

@@ -29,7 +29,7 @@ enum MasterDocument {
     }
 }
 
-/// What a client holds of a source, as the server believes.
+/// The objects of a source that a client holds, as the server believes.
 enum ClientDocument {
     static func put(_ attributes: [String: String], _ id: String, _ client: String, _ source: String, in connection: any StateConnection) throws {
         guard !attributes.isEmpty else { return try remove(id, client, source, in: connection) }
@@ -62,7 +62,8 @@ struct SourceRefresh {
     func run(parameters: [String: String]) throws {
         let owner = source.owner(user), now = face.now
         let last = try face.store.read { connection in
-            try connection.first("SELECT refreshed FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])?.first?.integer
+            try connection.first("SELECT refreshed FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])?.first?
+                .integer
         }
         if let last {
             guard source.pollInterval >= 0, now - last >= Int64(source.pollInterval) * 1000 else { return }

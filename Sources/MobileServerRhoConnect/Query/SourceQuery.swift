@@ -85,7 +85,8 @@ struct SourceQuery {
             state[.links] = nil
         }
         let hasContent = !page.commands.isEmpty
-        if let metadata = try connection.first("SELECT metadata FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])?
+        if let metadata = try connection.first(
+            "SELECT metadata FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])?
             .first?.text, state[.metadata]?.string != metadata
         {
             page.commands["metadata"] = .string(metadata)
@@ -123,7 +124,8 @@ struct SourceQuery {
             WHERE m.source = ?1 AND m.owner = ?2 AND (c.content IS NULL OR c.content <> m.content) ORDER BY m.object LIMIT ?4
             """, places)
         for row in changed {
-            let object = row[0].text ?? "", new = try ObjectText.attributes(row[1].text ?? ""), old = try row[2].text.map { try ObjectText.attributes($0) } ?? [:]
+            let object = row[0].text ?? "", new = try ObjectText.attributes(row[1].text ?? ""),
+                old = try row[2].text.map { try ObjectText.attributes($0) } ?? [:]
             let added = new.filter { old[$0.key] != $0.value }, removed = old.filter { new[$0.key] != $0.value }
             if !added.isEmpty { inserts[object] = .object(ObjectText.json(added)) }
             if !removed.isEmpty { deletes[object] = .object(ObjectText.json(removed)) }
@@ -159,7 +161,8 @@ struct SourceQuery {
         let token = objects.isEmpty ? "" : try face.store.write(label: "rhoconnect token") { try RhoTables.token(face.now, in: $0) }
         var page = QueryPage(token: token, count: objects.count, total: Int64(objects.count), commands: [:])
         if !objects.isEmpty {
-            page.commands["insert"] = .object(JSONObject(uniqueKeys: objects.sorted { $0.key < $1.key }.map { ($0.key, .object(ObjectText.json($0.value))) }))
+            page.commands["insert"] = .object(
+                JSONObject(uniqueKeys: objects.sorted { $0.key < $1.key }.map { ($0.key, .object(ObjectText.json($0.value))) }))
         }
         if !errors.isEmpty { page.commands["source-error"] = .object(errors) }
         return page

@@ -32,7 +32,9 @@ extension RhoConnectAdapter {
     /// Does nothing.
     public func logoff(user: String) throws {}
     /// Returns the objects of a query with the parameters.
-    public func search(user: String, parameters: [String: String]) throws -> [String: [String: String]] { try query(user: user, parameters: parameters) }
+    public func search(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
+        try query(user: user, parameters: parameters)
+    }
     /// Refuses.
     public func create(user: String, attributes: [String: String]) throws -> String? { throw RhoConnectAdapterError("create is not supported") }
     /// Refuses.
@@ -86,7 +88,7 @@ public struct RhoConnectSource: Sendable {
 }
 
 extension RhoConnectSource {
-    /// The owner of the data in the state: the user, or nobody in particular.
+    /// The owner of the data in the state: the user, or the application.
     func owner(_ user: String) -> String { partition == .user ? "user:" + user : "app" }
 }
 

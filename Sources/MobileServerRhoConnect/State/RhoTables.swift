@@ -77,7 +77,11 @@ struct ClientState {
     subscript(_ member: Member) -> JSONValue? {
         get { members[member.rawValue] }
         set {
-            if let newValue { members[member.rawValue] = newValue } else { members = JSONObject(uniqueKeys: members.filter { $0.key != member.rawValue }.map { ($0.key, $0.value) }) }
+            if let newValue {
+                members[member.rawValue] = newValue
+            } else {
+                members = JSONObject(uniqueKeys: members.filter { $0.key != member.rawValue }.map { ($0.key, $0.value) })
+            }
         }
     }
 

@@ -82,9 +82,12 @@ struct SourceUpload {
                 try drop(kind, user, error)
                 continue
             }
-            let last = try face.store.read { connection in
-                try connection.first("SELECT max(id) FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3", [.text(source.name), .text(kind), .text(user)])
-            }?.first?.integer ?? 0
+            let last =
+                try face.store.read { connection in
+                    try connection.first(
+                        "SELECT max(id) FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3",
+                        [.text(source.name), .text(kind), .text(user)])
+                }?.first?.integer ?? 0
             var after: Int64 = 0
             while let id = try step(kind, user, after: after, upTo: last) { after = id }
             do { try source.adapter.logoff(user: user) } catch { try note("logoff-error", error, user) }
@@ -99,7 +102,8 @@ struct SourceUpload {
                 """
                 SELECT id, client, content FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3 AND id > ?4 AND id <= ?5 ORDER BY id LIMIT 1
                 """ + connection.dialect.lock, [.text(source.name), .text(kind), .text(user), .integer(after), .integer(last)])
-            guard let row, let id = row[0].integer, let client = row[1].text, case .array(var objects)? = try? JSONValue(parsing: row[2].text ?? "") else {
+            guard let row, let id = row[0].integer, let client = row[1].text, case .array(var objects)? = try? JSONValue(parsing: row[2].text ?? "")
+            else {
                 return nil
             }
             var isStopped = false
@@ -110,7 +114,8 @@ struct SourceUpload {
             if objects.isEmpty {
                 try connection.execute("DELETE FROM _rho_queue WHERE id = ?1", [.integer(id)])
             } else {
-                try connection.execute("UPDATE _rho_queue SET content = ?1 WHERE id = ?2", [.text(JSONValue.array(objects).description), .integer(id)])
+                try connection.execute(
+                    "UPDATE _rho_queue SET content = ?1 WHERE id = ?2", [.text(JSONValue.array(objects).description), .integer(id)])
             }
             return isStopped || objects.isEmpty ? id : id - 1
         }

@@ -132,7 +132,9 @@ enum BlobFolder {
         var ending = String(parameter ?? (last.contains(".") ? last.split(separator: ".").last ?? "" : ""))
         if ending.hasPrefix("%2E") { ending.removeFirst(3) }
         // Letters and digits alone: the text comes from outside, and must not lead out of the folder.
-        let clean = String((ending.hasPrefix(".") ? ending.dropFirst() : ending[...]).prefix(16).filter { $0.isASCII && ($0.isLetter || $0.isNumber) })
-        return "\(String(UInt64.random(in: .min ... .max), radix: 36))\(String(UInt64.random(in: .min ... .max), radix: 36)).\(clean.isEmpty ? "bin" : clean)"
+        let clean = String(
+            (ending.hasPrefix(".") ? ending.dropFirst() : ending[...]).prefix(16).filter { $0.isASCII && ($0.isLetter || $0.isNumber) })
+        return
+            "\(String(UInt64.random(in: .min ... .max), radix: 36))\(String(UInt64.random(in: .min ... .max), radix: 36)).\(clean.isEmpty ? "bin" : clean)"
     }
 }

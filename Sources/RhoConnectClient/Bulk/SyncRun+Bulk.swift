@@ -106,7 +106,8 @@ extension SyncRun {
             for attribute in suffixed {
                 let plain = String(attribute.dropLast(suffix.count))
                 try connection.execute(
-                    "UPDATE OR REPLACE object_values SET attrib = ?1 WHERE source_id = ?2 AND attrib = ?3", [.text(plain), Value(id), .text(attribute)])
+                    "UPDATE OR REPLACE object_values SET attrib = ?1 WHERE source_id = ?2 AND attrib = ?3",
+                    [.text(plain), Value(id), .text(attribute)])
                 names.insert(plain)
             }
             try BlobNames.write(names, id, in: connection)

@@ -46,7 +46,7 @@ extension RhoConnectClient {
                 (calls.session, calls.clientID) = (session, info.clientID)
                 try RegistrationCall.send(nil, calls)
             } catch {
-                core.log(.warning, "logout: the server was not told: \(error)")
+                core.log(.warning, "logout: the server was not notified: \(error)")
             }
         }
     }

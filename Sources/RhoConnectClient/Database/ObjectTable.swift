@@ -11,7 +11,9 @@ struct ObjectTable: Sendable {
     func attributes(of object: String, in connection: Connection) throws(StoreError) -> [String: String]? {
         var attributes: [String: String] = [:]
         if let columns {
-            guard let row = try connection.first("SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(name.quoted) WHERE object = ?1", [.text(object)])
+            guard
+                let row = try connection.first(
+                    "SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(name.quoted) WHERE object = ?1", [.text(object)])
             else { return nil }
             for (column, value) in zip(columns, row) { attributes[column] = value.text }
         } else {

@@ -33,7 +33,9 @@ enum SourceTables {
             throw RhoConnectError(.runtime, "model \"\(name)\": the table of this name belongs to the framework")
         }
         let reserved = ReservedNames.members.union(["id"])
-        if columns.isEmpty || Set(columns.map { $0.lowercased() }).count < columns.count || columns.contains(where: { reserved.contains($0.lowercased()) }) {
+        if columns.isEmpty || Set(columns.map { $0.lowercased() }).count < columns.count
+            || columns.contains(where: { reserved.contains($0.lowercased()) })
+        {
             throw RhoConnectError(.runtime, "model \"\(name)\": its schema needs columns with different names, none of them reserved")
         }
         let indexed = (schema.indexes.values.flatMap(\.self) + schema.uniqueIndexes.values.flatMap(\.self))
@@ -70,7 +72,8 @@ enum SourceTables {
         }
         for (prefix, indexes) in [("INDEX", schema.indexes), ("UNIQUE INDEX", schema.uniqueIndexes)] {
             for (name, columns) in indexes.sorted(by: { $0.key < $1.key }) {
-                try connection.execute("CREATE \(prefix) \("\(source.name) \(name)".quoted) ON \(table) (\(columns.map(\.quoted).joined(separator: ", ")))")
+                try connection.execute(
+                    "CREATE \(prefix) \("\(source.name) \(name)".quoted) ON \(table) (\(columns.map(\.quoted).joined(separator: ", ")))")
             }
         }
         try SourceRow.set("schema_version = ?1", [.text(schema.version)], of: source.id, in: connection)

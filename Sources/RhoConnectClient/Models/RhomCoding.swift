@@ -31,7 +31,8 @@ extension RhomModel {
 enum RhomCoding {
     static func decode<Object: Decodable>(_ type: Object.Type, _ object: RhomObject, of model: String) throws(RhoConnectError) -> Object {
         do { return try Object(from: ObjectDecoder(object: object)) } catch {
-            throw RhoConnectError(.runtime, "object \"\(object["object"] ?? "")\" of \"\(model)\" as \(type): \(description(of: error))", cause: error)
+            throw RhoConnectError(
+                .runtime, "object \"\(object["object"] ?? "")\" of \"\(model)\" as \(type): \(description(of: error))", cause: error)
         }
     }
 
@@ -147,7 +148,9 @@ private struct ObjectEncoder: Encoder {
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> { KeyedEncodingContainer(Properties<Key>(storage: storage)) }
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(Properties<Key>(storage: storage))
+    }
     func unkeyedContainer() -> any UnkeyedEncodingContainer { RefusedContainer(codingPath: []) }
     func singleValueContainer() -> any SingleValueEncodingContainer { RefusedContainer(codingPath: []) }
 

@@ -70,7 +70,7 @@ extension ChangeQueue {
         return batch
     }
 
-    /// Whether creates of an upload without an answer wait for the links that tell what the server has.
+    /// Whether creates of an upload without an answer wait for the links, which show the objects that the server has.
     func isUncertain(in connection: Connection) throws(StoreError) -> Bool {
         try connection.first("SELECT 1 FROM changed_values WHERE source_id = ?1 AND uncertain = 1 LIMIT 1", [Value(sourceID)]) != nil
     }

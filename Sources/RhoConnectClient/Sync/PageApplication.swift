@@ -94,7 +94,7 @@ struct PageApplication {
             let statement = try connection.statement(ObjectTable.upsert)
             try statement.bind(Value(source.id), at: 1)
             inserted = try statement.run(forEachLeafOf: inserts, parameters: LeafParameters(outer: 2, inner: 3, value: 4))
-            // Reserved names are no attributes; servers do not send them.
+            // Servers do not send reserved names.
             for name in ReservedNames.members {
                 try connection.execute("DELETE FROM object_values WHERE source_id = ?1 AND attrib = ?2", [Value(source.id), .text(name)])
             }

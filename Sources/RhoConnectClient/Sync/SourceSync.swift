@@ -82,7 +82,9 @@ final class SourceSync {
 
     /// Whether a value of an attribute is the id of a new object that the server has not confirmed.
     private func isTemporary(_ value: String, of attribute: String, in connection: Connection) throws -> Bool {
-        guard let name = source.model.associations[attribute], let other = try? run.core.source(named: name), other.isIncremental else { return false }
+        guard let name = source.model.associations[attribute], let other = try? run.core.source(named: name), other.isIncremental else {
+            return false
+        }
         guard let marker = try other.queue.marker(of: value, in: connection) else { return false }
         return marker.progress != .confirmed
     }

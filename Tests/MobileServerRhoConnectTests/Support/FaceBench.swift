@@ -71,7 +71,9 @@ final class MemoryAdapter: RhoConnectAdapter {
         }
     }
 
-    func storeBlob(user: String, attribute: String, object: String, content: [UInt8]) throws -> String { "http://files/\(attribute)/\(content.count)" }
+    func storeBlob(user: String, attribute: String, object: String, content: [UInt8]) throws -> String {
+        "http://files/\(attribute)/\(content.count)"
+    }
     func metadata(user: String) throws -> String? { state.withLock { $0.metadata } }
 }
 
@@ -121,7 +123,10 @@ final class FaceBench: Sendable {
         var commands: JSONValue? { if case .array(let elements)? = json, elements.count == 6 { elements[5] } else { nil } }
     }
 
-    func call(_ method: String, _ path: String, _ query: [String: String] = [:], headers: [String: String] = [:], body: String = "", type: String? = "application/json") throws -> Answer {
+    func call(
+        _ method: String, _ path: String, _ query: [String: String] = [:], headers: [String: String] = [:], body: String = "",
+        type: String? = "application/json"
+    ) throws -> Answer {
         var all = headers
         if !body.isEmpty, let type { all["content-type"] = type }
         let response = face.respond(to: ServerRequest(method: method, path: path, query: query, headers: all, body: Spool([UInt8](body.utf8))))
@@ -146,7 +151,9 @@ final class FaceBench: Sendable {
             return try call("GET", "/app/v1/Item", query)
         }
         func upload(_ json: JSONValue) throws -> Answer { try call("POST", "/app/v1/Item", body: json.description) }
-        func search(_ json: JSONValue, _ query: [String: String] = [:]) throws -> Answer { try call("POST", "/rc/v1/app/search", query, body: json.description) }
+        func search(_ json: JSONValue, _ query: [String: String] = [:]) throws -> Answer {
+            try call("POST", "/rc/v1/app/search", query, body: json.description)
+        }
         /// Receives everything, and acknowledges it.
         func drain() throws {
             var token = "1"

@@ -31,9 +31,11 @@ import Testing
         #expect(parts.map(\.name) == ["photo-\(id)", "cud"])
         #expect(parts[0].content == bytes && parts[0].contentType == "application/octet-stream" && parts[0].filename == "a %22photo%22.jpg")
         #expect(parts[1].filename == nil)
-        #expect(try JSONValue(parsing: parts[1].content) == [
-            "source_name": "Item", "client_id": "client1", "create": [id: ["photo": .string(path), "title": "Saw"], plain: ["title": "Axe"]], "blob_fields": ["photo"],
-        ] as JSONValue)
+        #expect(
+            try JSONValue(parsing: parts[1].content) == [
+                "source_name": "Item", "client_id": "client1", "create": [id: ["photo": .string(path), "title": "Saw"], plain: ["title": "Axe"]],
+                "blob_fields": ["photo"],
+            ] as JSONValue)
         #expect(request.headers["x-rhoconnect-client-id"] == "client1")
         bench.check()
     }
@@ -46,7 +48,8 @@ import Testing
         #expect(try bench.item.isChanged())
     }
 
-    @Test("RC-120: an attribute with the suffix of files is downloaded, and stored under its plain name with the extension of the rule",
+    @Test(
+        "RC-120: an attribute with the suffix of files is downloaded, and stored under its plain name with the extension of the rule",
         arguments: [("/files/a.png", ".png"), ("/files/a?x=1&extension=.jpg", ".jpg"), ("/files/a", ".bin"), ("/files/a.b%2F..%2Fc", ".b2F")])
     func suffix(path: String, ending: String) throws {
         let bench = try Bench()
@@ -58,7 +61,9 @@ import Testing
         #expect(Set(object.attributes.keys) == ["title", "photo"])
         #expect(try Self.file(object["photo"], bench) == bytes)
         let stored = try #require(object["photo"])
-        #expect(!stored.contains("/") && stored.hasSuffix(ending.hasPrefix(".b2") ? ".b2F2Fc" : ending) || stored.hasSuffix(".bin") || stored.hasSuffix("c"), "\(stored)")
+        #expect(
+            !stored.contains("/") && stored.hasSuffix(ending.hasPrefix(".b2") ? ".b2F2Fc" : ending) || stored.hasSuffix(".bin")
+                || stored.hasSuffix("c"), "\(stored)")
         let request = try #require(bench.server.requests.first { $0.path.hasPrefix("/files/") })
         #expect(request.query["client_id"] == "client1" && request.headers["cookie"] == bench.server.session + ";")
     }
@@ -73,9 +78,12 @@ import Testing
         bench.client.syncAll()
         let value = try bench.item.find("1")?["photo"]
         #expect(try Self.file(value, bench) == [UInt8]((rule == .keeps ? "/files/one.png" : "/files/two.png").utf8))
-        bench.server.add("Item", "{\"delete\":{\"1\":{\"photo\":\"\(root)/files/two.png\"}},\"insert\":{\"1\":{\"photo\":\"\(root)/files/three.png\"}}}", token: "3", count: 2)
+        bench.server.add(
+            "Item", "{\"delete\":{\"1\":{\"photo\":\"\(root)/files/two.png\"}},\"insert\":{\"1\":{\"photo\":\"\(root)/files/three.png\"}}}",
+            token: "3", count: 2)
         bench.client.syncAll()
-        #expect(try Self.file(try bench.item.find("1")?["photo"], bench) == [UInt8]("/files/three.png".utf8), "the deletion of the old value comes first")
+        #expect(
+            try Self.file(try bench.item.find("1")?["photo"], bench) == [UInt8]("/files/three.png".utf8), "the deletion of the old value comes first")
     }
 
     @Test("RC-122: a file that the server does not have leaves its attribute out, and the model ends with the error")
@@ -92,7 +100,8 @@ import Testing
     @Test func `without a connection for a file the page is left for the next time`() throws {
         let transport = CuttingTransport()
         let bench = try Bench(transport: transport)
-        let page = StrictServer.page("{\"insert\":{\"1\":{\"title\":\"Saw\",\"photo-rhoblob\":\"\(bench.server.root)/files/a.png\"}}}", token: "5", count: 1)
+        let page = StrictServer.page(
+            "{\"insert\":{\"1\":{\"title\":\"Saw\",\"photo-rhoblob\":\"\(bench.server.root)/files/a.png\"}}}", token: "5", count: 1)
         bench.server.onRequest { request in
             if request.path.hasPrefix("/files/") { return .init(body: [1, 2, 3]) }
             return request.isQuery ? .json(request.query["token"] == "5" ? StrictServer.page() : page) : nil

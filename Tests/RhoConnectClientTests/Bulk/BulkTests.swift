@@ -12,7 +12,8 @@ import Testing
     static func serve(_ archive: [UInt8], on bench: Bench, waits: Int = 0) {
         for _ in 0..<waits { bench.server.answer(place, .json(#"{"result":"wait"}"#)) }
         bench.server.answer(place, .json(url))
-        bench.server.answer("GET /data/application/kim/kim_1795000000.data.rzip", .init(headers: [("X-File", "1")], contentType: "text/plain", body: archive))
+        bench.server.answer(
+            "GET /data/application/kim/kim_1795000000.data.rzip", .init(headers: [("X-File", "1")], contentType: "text/plain", body: archive))
     }
 
     @Test("RC-160: a bulk synchronization reports its stages in their order, then the incremental one follows")
@@ -26,16 +27,22 @@ import Testing
         bench.server.answer("GET /data/application/kim/kim_1795000000.data.rzip", .init(headers: [("X-File", "1")], body: archive))
         try bench.client.setBulkSyncState(.notSynchronized)
         let notes = await bench.client.notifications()
-        let stages = notes.filter { $0.syncType == .bulk }.map { "\($0.partition?.rawValue ?? ""):\($0.bulkStatus?.rawValue ?? ""):\($0.status?.rawValue ?? "")" }
-        #expect(stages == [
-            ":start:in_progress", "user:start:in_progress", "user:download:in_progress", "user:change_db:in_progress", "user:ok:in_progress",
-            "app:start:in_progress", "app:ok:ok", ":blobs:in_progress", ":complete:ok",
-        ])
+        let stages = notes.filter { $0.syncType == .bulk }.map {
+            "\($0.partition?.rawValue ?? ""):\($0.bulkStatus?.rawValue ?? ""):\($0.status?.rawValue ?? "")"
+        }
+        #expect(
+            stages == [
+                ":start:in_progress", "user:start:in_progress", "user:download:in_progress", "user:change_db:in_progress", "user:ok:in_progress",
+                "app:start:in_progress", "app:ok:ok", ":blobs:in_progress", ":complete:ok",
+            ])
         #expect(notes.filter { $0.syncType == .incremental }.words == ["Item:ok", "Shared:ok", "complete"])
         #expect(try bench.client.bulkSyncState() == .done)
         #expect(try await bench.item.findAll().map(\.attributes) == [["title": "Saw"]])
         let bodies = bench.server.requests.filter { $0.path == "/rc/v1/app/bulk_data" }.compactMap(\.json)
-        #expect(bodies == [["partition": "user", "sources": ["Item"]], ["partition": "user", "sources": ["Item"]], ["partition": "app", "sources": ["Shared"]]] as [JSONValue])
+        #expect(
+            bodies == [
+                ["partition": "user", "sources": ["Item"]], ["partition": "user", "sources": ["Item"]], ["partition": "app", "sources": ["Shared"]],
+            ] as [JSONValue])
         #expect(try FileManager.default.contentsOfDirectory(atPath: bench.directory.path).filter { $0.contains("-bulk-") } == [])
         bench.check()
     }
@@ -47,7 +54,9 @@ import Testing
         bench.server.add("Item", #"{"insert":{"old":{"a":"x"}}}"#, token: "1")
         bench.server.add("Other", #"{"insert":{"kept":{"a":"x"}}}"#, token: "1")
         bench.client.syncAll()
-        let archive = try BulkFiles.archive(bench.directory, sources: [("Unknown", "incremental"), ("Other", "none"), ("Item", "incremental")], values: [(3, "77", "title", "Saw"), (1, "u", "a", "b"), (2, "o", "a", "b")])
+        let archive = try BulkFiles.archive(
+            bench.directory, sources: [("Unknown", "incremental"), ("Other", "none"), ("Item", "incremental")],
+            values: [(3, "77", "title", "Saw"), (1, "u", "a", "b"), (2, "o", "a", "b")])
         Self.serve(archive, on: bench)
         try bench.client.setBulkSyncState(.notSynchronized)
         bench.server.forgetRequests()
@@ -66,13 +75,19 @@ import Testing
         let id = try bench.item.create(["title": "New"])
         try bench.item.save(["object": "1", "a": "mine"])
         try bench.item.destroy(["object": "2"])
-        let archive = try BulkFiles.archive(bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "a", "server"), (1, "2", "a", "server"), (1, "3", "a", "server")])
+        let archive = try BulkFiles.archive(
+            bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "a", "server"), (1, "2", "a", "server"), (1, "3", "a", "server")])
         Self.serve(archive, on: bench)
         try bench.client.setBulkSyncState(.notSynchronized)
         bench.server.forgetRequests()
         bench.client.syncAll()
-        #expect(try Set(bench.item.findAll().map { ($0["object"] ?? "") + ($0["a"] ?? "") + ($0["title"] ?? "") }) == ["1mine", id + "New", "3server"])
-        #expect(try bench.upload(0) == ["source_name": "Item", "client_id": "client1", "create": [id: ["title": "New"]], "update": ["1": ["a": "mine"]], "delete": ["2": ["a": "x"]]] as JSONValue)
+        #expect(
+            try Set(bench.item.findAll().map { ($0["object"] ?? "") + ($0["a"] ?? "") + ($0["title"] ?? "") }) == ["1mine", id + "New", "3server"])
+        #expect(
+            try bench.upload(0) == [
+                "source_name": "Item", "client_id": "client1", "create": [id: ["title": "New"]], "update": ["1": ["a": "mine"]],
+                "delete": ["2": ["a": "x"]],
+            ] as JSONValue)
     }
 
     @Test("RC-143 RC-144: files of unsent changes survive, and attributes with the suffix of files are renamed and downloaded")
@@ -83,7 +98,9 @@ import Testing
         let file = try bench.directory.write([1, 2, 3], to: "store.db-files/mine.png")
         let id = try bench.item.create(["photo": "mine.png"])
         bench.server.answer("GET /files/a.png", .init(headers: [("X", "1")], body: [9, 9]))
-        let archive = try BulkFiles.archive(bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "photo-rhoblob", bench.server.root + "/files/a.png"), (1, "1", "title", "Saw")])
+        let archive = try BulkFiles.archive(
+            bench.directory, sources: [("Item", "incremental")],
+            values: [(1, "1", "photo-rhoblob", bench.server.root + "/files/a.png"), (1, "1", "title", "Saw")])
         Self.serve(archive, on: bench)
         try bench.client.setBulkSyncState(.notSynchronized)
         #expect(bench.client.syncAll().errorCode == .none)
@@ -94,7 +111,8 @@ import Testing
         #expect(try BlobTests.file(object["photo"], bench) == [9, 9])
     }
 
-    @Test("RC-145: a failed file leaves the data and the state as they were; failed downloads of attributes continue there",
+    @Test(
+        "RC-145: a failed file leaves the data and the state as they were; failed downloads of attributes continue there",
         arguments: ["status", "garbage", "truncated", "two entries", "trigger", "view", "columns", "bytes", "page", "computed", "no database"])
     func failures(kind: String) async throws {
         let bench = try Bench()
@@ -103,19 +121,23 @@ import Testing
         let good = try BulkFiles.archive(bench.directory, sources: [("Item", "incremental")], values: [(1, "2", "a", "y")])
         let values = [(1, "2", "a", "y")], sources = [("Item", "incremental")]
         func archive(_ extra: String...) throws -> [UInt8] { try BulkFiles.archive(bench.directory, sources: sources, values: values, extra: extra) }
-        let bad: [UInt8] = switch kind {
-        case "status": []
-        case "garbage": patternBytes(5000)
-        case "truncated": Array(good.prefix(good.count - 30))
-        case "trigger": try archive("CREATE TRIGGER t AFTER INSERT ON object_values BEGIN DELETE FROM sources; END")
-        case "view": try archive("ALTER TABLE object_values RENAME TO hidden", "CREATE VIEW object_values AS SELECT source_id, attrib, object, value FROM hidden")
-        case "columns": try archive("ALTER TABLE object_values ADD COLUMN more TEXT")
-        case "computed": try archive("DROP TABLE object_values", "CREATE TABLE object_values (source_id, attrib, object, value AS (attrib || 'x'))")
-        case "bytes": try archive("UPDATE object_values SET value = x'00FF'")
-        case "page": try BulkFiles.zip(Self.damaged(bench), name: "a.data")
-        case "two entries": try Self.twoEntries
-        default: try BulkFiles.zip(patternBytes(9000), name: "a.data")
-        }
+        let bad: [UInt8] =
+            switch kind {
+            case "status": []
+            case "garbage": patternBytes(5000)
+            case "truncated": Array(good.prefix(good.count - 30))
+            case "trigger": try archive("CREATE TRIGGER t AFTER INSERT ON object_values BEGIN DELETE FROM sources; END")
+            case "view":
+                try archive(
+                    "ALTER TABLE object_values RENAME TO hidden", "CREATE VIEW object_values AS SELECT source_id, attrib, object, value FROM hidden")
+            case "columns": try archive("ALTER TABLE object_values ADD COLUMN more TEXT")
+            case "computed":
+                try archive("DROP TABLE object_values", "CREATE TABLE object_values (source_id, attrib, object, value AS (attrib || 'x'))")
+            case "bytes": try archive("UPDATE object_values SET value = x'00FF'")
+            case "page": try BulkFiles.zip(Self.damaged(bench), name: "a.data")
+            case "two entries": try Self.twoEntries
+            default: try BulkFiles.zip(patternBytes(9000), name: "a.data")
+            }
         bench.server.answer(Self.place, .json(Self.url))
         let answer: StrictServer.Answer = kind == "status" ? .text(404, "gone") : .init(headers: [("X", "1")], body: bad)
         bench.server.answer("GET /data/application/kim/kim_1795000000.data.rzip", answer)
@@ -136,7 +158,9 @@ import Testing
         let bench = try Bench()
         bench.server.answer("GET /files/a.png", .text(500, "busy"))
         bench.server.answer("GET /files/a.png", .init(headers: [("X", "1")], body: [9]))
-        Self.serve(try BulkFiles.archive(bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "p-rhoblob", bench.server.root + "/files/a.png")]), on: bench)
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "p-rhoblob", bench.server.root + "/files/a.png")]), on: bench)
         try bench.client.setBulkSyncState(.notSynchronized)
         let notes = await bench.client.notifications()
         #expect(notes.last?.status == .inProgress && notes.last?.bulkStatus == .error && notes.last?.errorCode == .unexpectedServerResponse)
@@ -147,7 +171,9 @@ import Testing
         #expect(try bench.client.bulkSyncState() == .done)
     }
 
-    @Test("RC-146: an empty address, and waiting without end, are errors", arguments: [#"{"result":"url","url":""}"#, #"{"result":"wait"}"#, #"{"result":"later"}"#, "Unknown"])
+    @Test(
+        "RC-146: an empty address, and waiting without end, are errors",
+        arguments: [#"{"result":"url","url":""}"#, #"{"result":"wait"}"#, #"{"result":"later"}"#, "Unknown"])
     func noFile(answer: String) throws {
         let bench = try Bench { $0.bulkAttempts = 3 }
         bench.server.answer(Self.place, .json(answer))
@@ -161,7 +187,10 @@ import Testing
         let fixed = RhomModel("Fixed", modelType: .fixedSchema(RhomSchema(version: "1", "title", "price")))
         let bench = try Bench(item: fixed)
         let table = #"CREATE TABLE "Fixed" (object varchar(255) PRIMARY KEY, "title" varchar, "price" varchar)"#
-        Self.serve(try BulkFiles.archive(bench.directory, sources: [("Fixed", "incremental")], extra: [table, "INSERT INTO Fixed VALUES ('1', 'Saw', NULL), ('2', NULL, NULL), ('3', 'Axe', 9)"]), on: bench)
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Fixed", "incremental")],
+                extra: [table, "INSERT INTO Fixed VALUES ('1', 'Saw', NULL), ('2', NULL, NULL), ('3', 'Axe', 9)"]), on: bench)
         try bench.client.setBulkSyncState(.notSynchronized)
         #expect(bench.client.syncAll().errorCode == .none)
         #expect(try fixed.findAll().map(\.attributes) == [["title": "Saw"], ["title": "Axe", "price": "9"]])
@@ -184,7 +213,10 @@ import Testing
         try store.write { connection in
             for statement in BulkFiles.schema { try connection.execute(statement) }
             try connection.execute("INSERT INTO sources (source_id, name, sync_type) VALUES (1, 'Item', 'incremental')")
-            for number in 0..<500 { try connection.execute("INSERT INTO object_values VALUES (1, 'a', ?1, ?2)", [.text("o\(number)"), .text(String(repeating: "v", count: 100))]) }
+            for number in 0..<500 {
+                try connection.execute(
+                    "INSERT INTO object_values VALUES (1, 'a', ?1, ?2)", [.text("o\(number)"), .text(String(repeating: "v", count: 100))])
+            }
         }
         try store.close()
         var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))

@@ -20,19 +20,25 @@ import Testing
         return (bench, [bag, fixed])
     }
 
-    @Test("RC-151: property bag and fixed schema give equal results for equal data", arguments: [
-        (RhomQuery(), "abcd"), (RhomQuery(where: [.init("brand", .equal("Acme"))]), "ab"), (RhomQuery(where: [.init("brand", .notEqual("Acme"))]), "c"),
-        (RhomQuery(where: [.init("brand", .equal("Acme")), .init("name", .equal("Axe"))]), "b"), (RhomQuery(where: [.init("price", .less("10"))]), ""),
-        (RhomQuery(where: [.init("price", .less("10"), isNumeric: true)]), "ad"), (RhomQuery(where: [.init("price", .greaterOrEqual("12"), isNumeric: true)]), "bc"),
-        (RhomQuery(where: [.init("name", .oneOf(["Saw", "Bow", "Saw"]))]), "ac"), (RhomQuery(where: [.init("name", .contains("50%"))]), "d"),
-        (RhomQuery(where: [.init("name", .beginsWith("A"))]), "b"), (RhomQuery(where: [.init("note", .exists)]), "bd"),
-        (RhomQuery(where: [.init("note", .isAbsent)]), "ac"), (RhomQuery(where: [.init("nothing", .isAbsent)]), "abcd"), (RhomQuery(where: [.init("nothing", .exists)]), ""),
-        (RhomQuery(order: [.init("price", isNumeric: true)]), "dabc"), (RhomQuery(order: [.init("price", descending: true)]), "adbc"),
-        (RhomQuery(order: [.init("brand"), .init("name")]), "dbac"), (RhomQuery(limit: 2), "ab"), (RhomQuery(limit: 2, offset: 1), "bc"),
-        (RhomQuery(limit: 2, after: "b"), "cd"), (RhomQuery(where: [.init("brand", .equal("Acme"))], after: "a"), "b"),
-        (RhomQuery(where: [.init("price", .exists)], limit: 1, after: "b"), "c"), (RhomQuery(where: [.init("object", .greater("b"))]), "cd"),
-        (RhomQuery(where: [.init("object", .equal("b"))]), "b"), (RhomQuery(limit: 0), ""),
-    ])
+    @Test(
+        "RC-151: property bag and fixed schema give equal results for equal data",
+        arguments: [
+            (RhomQuery(), "abcd"), (RhomQuery(where: [.init("brand", .equal("Acme"))]), "ab"),
+            (RhomQuery(where: [.init("brand", .notEqual("Acme"))]), "c"),
+            (RhomQuery(where: [.init("brand", .equal("Acme")), .init("name", .equal("Axe"))]), "b"),
+            (RhomQuery(where: [.init("price", .less("10"))]), ""),
+            (RhomQuery(where: [.init("price", .less("10"), isNumeric: true)]), "ad"),
+            (RhomQuery(where: [.init("price", .greaterOrEqual("12"), isNumeric: true)]), "bc"),
+            (RhomQuery(where: [.init("name", .oneOf(["Saw", "Bow", "Saw"]))]), "ac"), (RhomQuery(where: [.init("name", .contains("50%"))]), "d"),
+            (RhomQuery(where: [.init("name", .beginsWith("A"))]), "b"), (RhomQuery(where: [.init("note", .exists)]), "bd"),
+            (RhomQuery(where: [.init("note", .isAbsent)]), "ac"), (RhomQuery(where: [.init("nothing", .isAbsent)]), "abcd"),
+            (RhomQuery(where: [.init("nothing", .exists)]), ""),
+            (RhomQuery(order: [.init("price", isNumeric: true)]), "dabc"), (RhomQuery(order: [.init("price", descending: true)]), "adbc"),
+            (RhomQuery(order: [.init("brand"), .init("name")]), "dbac"), (RhomQuery(limit: 2), "ab"), (RhomQuery(limit: 2, offset: 1), "bc"),
+            (RhomQuery(limit: 2, after: "b"), "cd"), (RhomQuery(where: [.init("brand", .equal("Acme"))], after: "a"), "b"),
+            (RhomQuery(where: [.init("price", .exists)], limit: 1, after: "b"), "c"), (RhomQuery(where: [.init("object", .greater("b"))]), "cd"),
+            (RhomQuery(where: [.init("object", .equal("b"))]), "b"), (RhomQuery(limit: 0), ""),
+        ])
     func queries(query: RhomQuery, expected: String) throws {
         let (bench, models) = try Self.models()
         for model in models {
@@ -65,14 +71,18 @@ import Testing
         let (bench, models) = try Self.models()
         let store = try Database(ConnectionProfile(path: bench.directory.file("store.db")))
         let traced = try store.read { connection in
-            try connection.rows("EXPLAIN QUERY PLAN SELECT o.object FROM object_values o WHERE o.source_id = 1 AND o.attrib = 'brand' AND o.value = 'Acme' ORDER BY o.object")
-                .compactMap { $0.last?.text }.joined(separator: "\n")
+            try connection.rows(
+                "EXPLAIN QUERY PLAN SELECT o.object FROM object_values o WHERE o.source_id = 1 AND o.attrib = 'brand' AND o.value = 'Acme' ORDER BY o.object"
+            )
+            .compactMap { $0.last?.text }.joined(separator: "\n")
         }
         #expect(traced.contains("object_values_value") && !traced.contains("SCAN") && !traced.contains("TEMP B-TREE"))
         #expect(try models[0].findAll(["brand": "Acme"]).count == 2)
         let paged = try store.read { connection in
-            try connection.rows("EXPLAIN QUERY PLAN SELECT object, attrib, value FROM object_values WHERE source_id = 1 AND object > 'a' ORDER BY object, attrib")
-                .compactMap { $0.last?.text }.joined(separator: "\n")
+            try connection.rows(
+                "EXPLAIN QUERY PLAN SELECT object, attrib, value FROM object_values WHERE source_id = 1 AND object > 'a' ORDER BY object, attrib"
+            )
+            .compactMap { $0.last?.text }.joined(separator: "\n")
         }
         #expect(paged.contains("PRIMARY KEY (source_id=? AND object>?)") && !paged.contains("TEMP B-TREE"))
     }

@@ -25,7 +25,8 @@ import Testing
     @Test("RC-154: a page with errors reports error 8 with all of them, and the model still ends ok")
     func errorPage() async throws {
         let bench = try Bench()
-        let commands = #"{"insert":{"1":{"a":"x"}},"create-error":{"t1":{"price":"1"},"t1-error":{"message":"no title"}},"update-error":{"77":{"price":"-1"},"77-error":{"message":"no"}},"update-rollback":{"77":{"title":"Saw","price":"13"}},"delete-error":{"80":{"a":"b"},"80-error":{"message":"never"}}}"#
+        let commands =
+            #"{"insert":{"1":{"a":"x"}},"create-error":{"t1":{"price":"1"},"t1-error":{"message":"no title"}},"update-error":{"77":{"price":"-1"},"77-error":{"message":"no"}},"update-rollback":{"77":{"title":"Saw","price":"13"}},"delete-error":{"80":{"a":"b"},"80-error":{"message":"never"}}}"#
         bench.server.add("Item", commands, token: "5")
         let notes = await bench.client.notifications()
         #expect(notes.words == ["Item:error", "Item:in_progress", "Item:ok", "complete"])
@@ -115,12 +116,15 @@ import Testing
     @Test("RC-158: the pairs of errors are joined into message and attributes, with correct escapes")
     func serverErrors() async throws {
         let bench = try Bench()
-        bench.server.add("Item", #"{"create-error":{"t-error":{"a\"b":"c\"d"},"t-error-error":{"message":"say \"no\"\n"},"u-error":{"message":"alone"}}}"#, count: 0)
+        bench.server.add(
+            "Item", #"{"create-error":{"t-error":{"a\"b":"c\"d"},"t-error-error":{"message":"say \"no\"\n"},"u-error":{"message":"alone"}}}"#,
+            count: 0)
         let errors = try #require(await bench.client.notifications().first).serverErrors
-        #expect(errors.create == [
-            .init(sourceName: "Item", object: "t-error", message: "say \"no\"\n", attributes: ["a\"b": "c\"d"]),
-            .init(sourceName: "Item", object: "u", message: "alone", attributes: [:]),
-        ])
+        #expect(
+            errors.create == [
+                .init(sourceName: "Item", object: "t-error", message: "say \"no\"\n", attributes: ["a\"b": "c\"d"]),
+                .init(sourceName: "Item", object: "u", message: "alone", attributes: [:]),
+            ])
         let json = try JSONValue(parsing: errors.json.bytes)
         #expect(json["create-error"]?["t-error"] == ["message": "say \"no\"\n", "attributes": ["a\"b": "c\"d"]])
         #expect(json["create-error"]?["u"] == ["message": "alone"])
@@ -135,7 +139,10 @@ import Testing
         let id = try #require(bench.item.sourceID)
         for object in ["1", "2", "3", temporary] { bench.client.addObjectNotify(sourceID: id, object: object) }
         bench.server.add("Item", #"{"insert":{"1":{"a":"x"},"2":{"a":"x"},"9":{"a":"x"}}}"#, token: "1", count: 3)
-        bench.server.add("Item", "{\"insert\":{\"1\":{\"a\":\"y\"}},\"delete\":{\"1\":{\"a\":\"x\"},\"2\":{\"a\":\"x\"}},\"links\":{\"\(temporary)\":{\"l\":\"91\"}}}", token: "2", count: 3)
+        bench.server.add(
+            "Item",
+            "{\"insert\":{\"1\":{\"a\":\"y\"}},\"delete\":{\"1\":{\"a\":\"x\"},\"2\":{\"a\":\"x\"}},\"links\":{\"\(temporary)\":{\"l\":\"91\"}}}",
+            token: "2", count: 3)
         bench.server.add("Item", #"{"insert":{"9":{"a":"z"}}}"#, token: "3")
         bench.client.syncAll()
         let notes = list.withLock { $0 }
@@ -164,17 +171,18 @@ import Testing
     @Test func `errors of a page whose process ended before the report are reported by the next one`() throws {
         let bench = try Bench()
         let temporary = try bench.item.create(["title": "new"])
-        let client = bench.client
-        // The page is committed; stopping in the object callback is what comes before the report of later pages, so errors are stopped there.
         bench.server.onRequest { request in
             guard request.isQuery, request.query["token"] == "1" else { return nil }
             return .json(StrictServer.page("{\"create-error\":{\"\(temporary)\":{\"title\":\"new\"},\"\(temporary)-error\":{\"message\":\"no\"}}}"))
         }
-        _ = client
         bench.client.syncAll()
         #expect(try bench.value("SELECT count(*) FROM sources WHERE errors IS NOT NULL") == 0)
         let store = try Database(ConnectionProfile(path: bench.directory.file("store.db")))
-        try store.write { try $0.execute("UPDATE sources SET errors = ?1", [.text("{\"create-error\":{\"\(temporary)\":{\"message\":\"no\",\"attributes\":{\"title\":\"new\"}}}}")]) }
+        try store.write {
+            try $0.execute(
+                "UPDATE sources SET errors = ?1",
+                [.text("{\"create-error\":{\"\(temporary)\":{\"message\":\"no\",\"attributes\":{\"title\":\"new\"}}}}")])
+        }
         bench.server.onRequest(nil)
         let (again, _) = try bench.reopened()
         let result = again.syncAll()
@@ -203,7 +211,9 @@ import Testing
         bench.client.setLogSink { severity, line in lines.withLock { $0.append("\(severity.rawValue) \(line)") } }
         try bench.item.create(["title": "secret"])
         bench.client.syncAll()
-        #expect(lines.withLock { $0 }.contains { $0.hasPrefix("0 GET ") } && lines.withLock { $0 }.contains { $0.hasPrefix("1 synchronize all: complete") })
+        #expect(
+            lines.withLock { $0 }.contains { $0.hasPrefix("0 GET ") }
+                && lines.withLock { $0 }.contains { $0.hasPrefix("1 synchronize all: complete") })
         #expect(!lines.withLock { $0 }.contains { $0.contains("secret") || $0.contains("rhoconnect_session") || $0.contains("token") })
         lines.withLock { $0 = [] }
         bench.client.logSeverity = .error

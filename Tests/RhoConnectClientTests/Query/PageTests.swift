@@ -62,7 +62,9 @@ import Testing
         bench.check()
     }
 
-    @Test("RC-056: deletes of a page are applied before its inserts: after the page of a change the new value is stored", arguments: ["insert", "delete"])
+    @Test(
+        "RC-056: deletes of a page are applied before its inserts: after the page of a change the new value is stored",
+        arguments: ["insert", "delete"])
     func deleteBeforeInsert(first: String) throws {
         let bench = try Bench()
         bench.server.add("Item", #"{"insert":{"77":{"title":"Saw","price":"12.00"}}}"#, token: "1")
@@ -95,7 +97,9 @@ import Testing
         #expect(bench.server.queries.last?.query["token"] == "1")
     }
 
-    @Test("RC-060: another version of the protocol is error 11, and stops the synchronization", arguments: [#"[{"version":4},{"token":""},{}]"#, #"[{"token":""},{"count":0},{}]"#])
+    @Test(
+        "RC-060: another version of the protocol is error 11, and stops the synchronization",
+        arguments: [#"[{"version":4},{"token":""},{}]"#, #"[{"token":""},{"count":0},{}]"#])
     func otherVersion(page: String) async throws {
         let bench = try Bench(others: [RhomModel("Other")])
         bench.server.add("Item", .json(page))
@@ -105,8 +109,12 @@ import Testing
         #expect(bench.server.queries.count == 1)
     }
 
-    @Test("RC-061: an empty array, an object or a text with status 200 is error 4, and changes nothing",
-        arguments: ["[]", "{}", "Unknown client", "", "[1]", #"[{"version":3},{"token":"5"},{"insert":[]}]"#, #"[{"version":3},{"token":"5"},{"insert":{"1":"x"}}]"#])
+    @Test(
+        "RC-061: an empty array, an object or a text with status 200 is error 4, and changes nothing",
+        arguments: [
+            "[]", "{}", "Unknown client", "", "[1]", #"[{"version":3},{"token":"5"},{"insert":[]}]"#,
+            #"[{"version":3},{"token":"5"},{"insert":{"1":"x"}}]"#,
+        ])
     func wrongShape(body: String) throws {
         let bench = try Bench()
         bench.server.add("Item", #"{"insert":{"1":{"a":"x"}}}"#, token: "7")
@@ -119,7 +127,8 @@ import Testing
     @Test("RC-062: unknown elements and commands are ignored")
     func unknownElements() throws {
         let bench = try Bench()
-        let page = #"[{"version":3,"x":1},{"token":"31"},{"refresh_time":300},{"count":1},{"progress_count":0},{"total_count":1},{"future":{"a":[1]}},{"insert":{"1":{"a":"x"}},"upsert":{"2":{"a":"y"}}},{"later":true}]"#
+        let page =
+            #"[{"version":3,"x":1},{"token":"31"},{"refresh_time":300},{"count":1},{"progress_count":0},{"total_count":1},{"future":{"a":[1]}},{"insert":{"1":{"a":"x"}},"upsert":{"2":{"a":"y"}}},{"later":true}]"#
         bench.server.add("Item", .json(page))
         #expect(bench.client.syncAll().errorCode == .none)
         #expect(try bench.item.findAll().map { $0["object"] } == ["1"])
@@ -147,7 +156,9 @@ import Testing
 
     @Test("RC-068: the application's query parameters are appended to the address")
     func queryParameters() throws {
-        let bench = try Bench { $0.queryParameters = "query[color]=red%20ish"; $0.pageSize = 7 }
+        let bench = try Bench {
+            $0.queryParameters = "query[color]=red%20ish"; $0.pageSize = 7
+        }
         bench.client.syncAll()
         #expect(bench.server.queries.first?.query["query[color]"] == "red ish")
         #expect(bench.server.queries.first?.query["p_size"] == "7")
@@ -169,7 +180,9 @@ import Testing
         #expect(try bench.item.find("2")?.attributes == ["n": "5"])
     }
 
-    @Test("RC-072: a changed schema stops the synchronization with its status, without complete, and is acknowledged by the application's decision alone")
+    @Test(
+        "RC-072: a changed schema stops the synchronization with its status, without complete, and is acknowledged by the application's decision alone"
+    )
     func schemaChanged() async throws {
         let bench = try Bench(others: [RhomModel("Other")])
         let page = StrictServer.Answer.json(StrictServer.page(#"{"schema-changed":"true"}"#, token: "51"))
@@ -190,7 +203,8 @@ import Testing
     func cuts() throws {
         let transport = CuttingTransport()
         let bench = try Bench(transport: transport)
-        let text = StrictServer.page(#"{"insert":{"77":{"title":"S\u00e4ge","price":"12.50"}},"delete":{"80":{"title":"Axe"}},"links":{}}"#, token: "61", count: 2)
+        let text = StrictServer.page(
+            #"{"insert":{"77":{"title":"S\u00e4ge","price":"12.50"}},"delete":{"80":{"title":"Axe"}},"links":{}}"#, token: "61", count: 2)
         bench.server.onRequest { $0.isQuery ? .json($0.query["token"] == "61" ? StrictServer.page() : text) : nil }
         for length in 0..<text.utf8.count {
             transport.setFate { $0.url.contains("/app/v1/") ? .cut(after: length) : .pass }
@@ -219,7 +233,11 @@ import Testing
     func damagedPages(seed: UInt64) throws {
         let bench = try Bench()
         var random = SeededGenerator(seed: seed)
-        let text = [UInt8](StrictServer.page(#"{"insert":{"77":{"title":"Saw"}},"links":{"t":{"l":"9"}},"create-error":{"t":{"a":"b"},"t-error":{"message":"m"}}}"#, token: "61", count: 1).utf8)
+        let text = [UInt8](
+            StrictServer.page(
+                #"{"insert":{"77":{"title":"Saw"}},"links":{"t":{"l":"9"}},"create-error":{"t":{"a":"b"},"t-error":{"message":"m"}}}"#, token: "61",
+                count: 1
+            ).utf8)
         for _ in 0..<150 {
             var damaged = text
             for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -233,7 +251,9 @@ import Testing
             let body = damaged
             bench.server.onRequest { $0.isQuery ? .init(body: $0.query["token"] == "1" ? body : [UInt8](StrictServer.page().utf8)) : nil }
             let notify = bench.client.syncAll()
-            if notify.status == .error, notify.errorCode != .customSyncServer { #expect([.unexpectedServerResponse, .syncVersion, .runtime].contains(notify.errorCode)) }
+            if notify.status == .error, notify.errorCode != .customSyncServer {
+                #expect([.unexpectedServerResponse, .syncVersion, .runtime].contains(notify.errorCode))
+            }
             try bench.client.databaseFullReset()
         }
     }

@@ -30,9 +30,11 @@ import Testing
         #expect(end.status == .complete && end.errorCode == .none)
         #expect(notes.words == ["Item:in_progress", "Item:in_progress", "Other:in_progress", "complete"])
         let requests = bench.server.requests.filter { $0.path == "/rc/v1/app/search" }
-        #expect(requests.map { $0.json?["sources"] } == [
-            [["name": "Item"]], [["name": "Item", "token": "87"]], [["name": "Item", "token": "87"]], [["name": "Other"]], [["name": "Other", "token": "99"]],
-        ] as [JSONValue])
+        #expect(
+            requests.map { $0.json?["sources"] } == [
+                [["name": "Item"]], [["name": "Item", "token": "87"]], [["name": "Item", "token": "87"]], [["name": "Other"]],
+                [["name": "Other", "token": "99"]],
+            ] as [JSONValue])
         #expect(requests.allSatisfy { $0.query["search[title]"] == "Saw " })
         #expect(try bench.item.count() == 3)
         #expect(try other.count() == 1)
@@ -68,8 +70,10 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"[[{"version":3},{"source":"Item"},{"search-error":{"search-error":{"message":"backend down"}}}]]"#, 200, 8), (#"[[{"version":2},{"token":"1"},{"source":"Item"},{"count":1},{"insert":{}}]]"#, 200, 11),
-        (#"[[{"version":3},{"token":"1"},{"source":"Wrong"},{"count":1},{"insert":{}}]]"#, 200, 4), ("{}", 200, 4), ("boom", 500, 2), ("Not authenticated", 401, 9),
+        (#"[[{"version":3},{"source":"Item"},{"search-error":{"search-error":{"message":"backend down"}}}]]"#, 200, 8),
+        (#"[[{"version":2},{"token":"1"},{"source":"Item"},{"count":1},{"insert":{}}]]"#, 200, 11),
+        (#"[[{"version":3},{"token":"1"},{"source":"Wrong"},{"count":1},{"insert":{}}]]"#, 200, 4), ("{}", 200, 4), ("boom", 500, 2),
+        ("Not authenticated", 401, 9),
     ])
     func `failures end a search with their code, once`(body: String, status: Int, code: Int) async throws {
         let bench = try Bench()
@@ -101,7 +105,9 @@ import Testing
         let bench = try Bench(style: .version3)
         #expect(bench.client.search([bench.item], parameters: "a=b").status == .complete)
         let request = try #require(bench.server.requests.last)
-        #expect(request.method == "GET" && request.path == "/application/search" && request.query["sources[][name]"] == "Item" && request.query["a"] == "b")
+        #expect(
+            request.method == "GET" && request.path == "/application/search" && request.query["sources[][name]"] == "Item"
+                && request.query["a"] == "b")
         bench.check()
         let current = try Bench()
         current.server.onRequest { $0.path == "/rc/v1/app/nearby" ? .json("[[]]") : nil }

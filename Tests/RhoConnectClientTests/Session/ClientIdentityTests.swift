@@ -24,7 +24,9 @@ import Testing
         #expect(bench.client.syncAll().errorCode == .unexpectedServerResponse)
     }
 
-    @Test("RC-027: the text about an unknown client is recognized in any case of letters", arguments: ["Unknown client", "unknown client", "UNKNOWN CLIENT"])
+    @Test(
+        "RC-027: the text about an unknown client is recognized in any case of letters",
+        arguments: ["Unknown client", "unknown client", "UNKNOWN CLIENT"])
     func unknownClient(text: String) throws {
         let bench = try Bench()
         bench.server.add("Item", .init(status: 500, contentType: "application/json", body: [UInt8](text.utf8)))
@@ -55,13 +57,16 @@ import Testing
     @Test("RC-031: the device is registered once per pin, and again after a login")
     func register() throws {
         let bench = try Bench()
-        bench.client.setDevice(.init(pin: "a1b2", pushType: "apple", type: "APPLE", port: "100", phoneID: "ph-7", applicationID: "com.acme", applicationVersion: "1.2"))
+        bench.client.setDevice(
+            .init(pin: "a1b2", pushType: "apple", type: "APPLE", port: "100", phoneID: "ph-7", applicationID: "com.acme", applicationVersion: "1.2"))
         func count() -> Int { bench.server.requests.filter { $0.path.hasSuffix("/register") }.count }
         bench.client.syncAll()
         bench.client.syncAll()
         #expect(count() == 1)
         let body = bench.server.requests.first { $0.path.hasSuffix("/register") }?.json
-        #expect(body?["device_pin"] == "a1b2" && body?["device_push_type"] == "apple" && body?["phone_id"] == "ph-7" && body?["device_app_id"] == "com.acme")
+        #expect(
+            body?["device_pin"] == "a1b2" && body?["device_push_type"] == "apple" && body?["phone_id"] == "ph-7"
+                && body?["device_app_id"] == "com.acme")
         bench.client.setDevice(.init(pin: "c3d4", pushType: "apple"))
         bench.client.syncAll()
         #expect(count() == 2)
@@ -124,9 +129,10 @@ import Testing
         #expect(bench.client.syncAll().status == .complete)
         try bench.client.databaseFullReset()
         bench.client.syncAll()
-        #expect(bench.server.requests.map { $0.method + " " + $0.path } == [
-            "GET /application/clientcreate", "POST /application", "GET /application", "GET /application/clientreset", "GET /application",
-        ])
+        #expect(
+            bench.server.requests.map { $0.method + " " + $0.path } == [
+                "GET /application/clientcreate", "POST /application", "GET /application", "GET /application/clientreset", "GET /application",
+            ])
         bench.check()
     }
 }

@@ -42,7 +42,9 @@ final class Bench: Sendable {
     deinit { server.stop() }
 
     /// Opens the database again, as the next process does.
-    func reopened(item: RhomModel = RhomModel("Item"), others: [RhomModel] = [], transport: any Transport = HTTPTransport()) throws -> (RhoConnectClient, RhomModel) {
+    func reopened(item: RhomModel = RhomModel("Item"), others: [RhomModel] = [], transport: any Transport = HTTPTransport()) throws -> (
+        RhoConnectClient, RhomModel
+    ) {
         let database = try RhoConnectClient.initDatabase(ConnectionProfile(path: directory.file("store.db")))
         let client = RhoConnectClient(database, transport: transport)
         try client.addModels([item] + others)

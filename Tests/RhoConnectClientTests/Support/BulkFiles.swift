@@ -26,10 +26,14 @@ enum BulkFiles {
         try store.write { connection in
             for statement in schema { try connection.execute(statement) }
             for (index, source) in sources.enumerated() {
-                try connection.execute("INSERT INTO sources (source_id, name, sync_type, metadata) VALUES (?1, ?2, ?3, '{}')", [Value(index + 1), .text(source.0), .text(source.1)])
+                try connection.execute(
+                    "INSERT INTO sources (source_id, name, sync_type, metadata) VALUES (?1, ?2, ?3, '{}')",
+                    [Value(index + 1), .text(source.0), .text(source.1)])
             }
             for row in values {
-                try connection.execute("INSERT INTO object_values (source_id, object, attrib, value) VALUES (?1, ?2, ?3, ?4)", [Value(row.0), .text(row.1), .text(row.2), .text(row.3)])
+                try connection.execute(
+                    "INSERT INTO object_values (source_id, object, attrib, value) VALUES (?1, ?2, ?3, ?4)",
+                    [Value(row.0), .text(row.1), .text(row.2), .text(row.3)])
             }
             for statement in extra { try connection.execute(statement) }
         }

@@ -6,7 +6,7 @@ import TestSupport
 
 /// A server that refuses everything that the protocol does not allow, and answers what the test has prepared.
 ///
-/// It listens on a port of the loopback interface. What it found wrong is in ``violations``; a test's bench checks at its end that there is nothing.
+/// It listens on a port of the loopback interface. The violations that it found are in ``violations``; a test's bench checks at its end that there is nothing.
 final class StrictServer: Sendable {
     /// A request as it arrived.
     struct Request: Sendable {
@@ -166,7 +166,8 @@ struct ProtocolRules {
         let isJSON = request.headers["content-type"]?.hasPrefix("application/json") == true
         if isJSON && request.json == nil { found.append("\(place): a body that is not JSON") }
         if !request.body.isEmpty && request.headers["content-type"] == nil { found.append("\(place): a body without a type") }
-        let path = style == 4 ? request.path : request.path.hasPrefix("/application") ? String(request.path.dropFirst("/application".count)) : request.path
+        let path =
+            style == 4 ? request.path : request.path.hasPrefix("/application") ? String(request.path.dropFirst("/application".count)) : request.path
         switch (request.method, path) {
         case ("POST", "/rc/v1/app/login") where style == 4, ("POST", "/clientlogin") where style == 3: found += login(request, place)
         case ("GET", _) where path.hasPrefix("/data/") || path.hasPrefix("/files/"): break

@@ -7,30 +7,36 @@ import Testing
 @Suite struct UploadTests {
     /// A bench whose server has given the client some objects.
     static func filled(
-        _ objects: [String: [String: String]] = ["77": ["title": "Saw", "price": "12"]], others: [RhomModel] = [], item: RhomModel = RhomModel("Item"),
+        _ objects: [String: [String: String]] = ["77": ["title": "Saw", "price": "12"]], others: [RhomModel] = [],
+        item: RhomModel = RhomModel("Item"),
         transport: any Transport = HTTPTransport()
     ) throws -> Bench {
         let bench = try Bench(item: item, others: others, transport: transport)
-        let insert = JSONValue.object(JSONObject(uniqueKeys: objects.map { id, attributes in
-            (id, .object(JSONObject(uniqueKeys: attributes.map { ($0.key, JSONValue.string($0.value)) })))
-        }))
+        let insert = JSONValue.object(
+            JSONObject(
+                uniqueKeys: objects.map { id, attributes in
+                    (id, .object(JSONObject(uniqueKeys: attributes.map { ($0.key, JSONValue.string($0.value)) })))
+                }))
         bench.server.add(item.name, "{\"insert\":\(insert.description)}", token: "10", count: objects.count)
         bench.client.syncAll()
         bench.server.forgetRequests()
         return bench
     }
 
-    @Test("RC-074 RC-076: the body has source, client and the operations that have changes: all attributes of a new object, the changed ones of an update, all of a deletion")
+    @Test(
+        "RC-074 RC-076: the body has source, client and the operations that have changes: all attributes of a new object, the changed ones of an update, all of a deletion"
+    )
     func body() throws {
         let bench = try Self.filled(["77": ["title": "Saw", "price": "12"], "80": ["title": "Axe", "price": "9"]])
         let id = try bench.item.create(["title": "New", "price": "1"])
         try bench.item.save(["object": "77", "title": "Saw", "price": "13"])
         try bench.item.destroy(["object": "80"])
         bench.client.syncAll()
-        #expect(try bench.upload(0) == [
-            "source_name": "Item", "client_id": "client1", "create": [id: ["price": "1", "title": "New"]], "update": ["77": ["price": "13"]],
-            "delete": ["80": ["price": "9", "title": "Axe"]],
-        ] as JSONValue)
+        #expect(
+            try bench.upload(0) == [
+                "source_name": "Item", "client_id": "client1", "create": [id: ["price": "1", "title": "New"]], "update": ["77": ["price": "13"]],
+                "delete": ["80": ["price": "9", "title": "Axe"]],
+            ] as JSONValue)
         #expect(bench.server.requests.map(\.method) == ["POST", "GET"])
         try bench.item.save(["object": "77", "price": "14"])
         bench.client.syncAll()
@@ -62,8 +68,12 @@ import Testing
     @Test("RC-078: reserved names are never sent, and names that the server would change are refused")
     func reservedNames() throws {
         let bench = try Bench()
-        try bench.item.create(["title": "Saw", "source_id": "9", "update_type": "x", "attrib_type": "blob.file", "set_notification": "1", "clear_notification": "1"])
-        for object in [["id": "1"], ["a:b": "1"], ["": "x"], ["a": "b:^rho&:c"]] { #expect(throws: RhoConnectError.self) { try bench.item.create(object) } }
+        try bench.item.create([
+            "title": "Saw", "source_id": "9", "update_type": "x", "attrib_type": "blob.file", "set_notification": "1", "clear_notification": "1",
+        ])
+        for object in [["id": "1"], ["a:b": "1"], ["": "x"], ["a": "b:^rho&:c"]] {
+            #expect(throws: RhoConnectError.self) { try bench.item.create(object) }
+        }
         bench.client.syncAll()
         #expect(try bench.upload(0)["create"]?.onlyValue == ["title": "Saw"])
         bench.check()
@@ -128,7 +138,9 @@ import Testing
         #expect(try bench.item.findAll().map { $0["object"] } == ["77"])
     }
 
-    @Test("RC-098 RC-099: a refused create is removed, or becomes an unsent one again", arguments: [RhoConnectClient.CreateErrorAction.delete, .recreate])
+    @Test(
+        "RC-098 RC-099: a refused create is removed, or becomes an unsent one again",
+        arguments: [RhoConnectClient.CreateErrorAction.delete, .recreate])
     func createError(action: RhoConnectClient.CreateErrorAction) throws {
         let bench = try Bench()
         let id = try bench.item.create(["price": "1"])
@@ -159,11 +171,16 @@ import Testing
         #expect(bench.server.uploads.count == 1)
     }
 
-    @Test("RC-100: a refused update is rolled back to the server's values, or sent again", arguments: [RhoConnectClient.UpdateErrorAction.rollback, .retry])
+    @Test(
+        "RC-100: a refused update is rolled back to the server's values, or sent again",
+        arguments: [RhoConnectClient.UpdateErrorAction.rollback, .retry])
     func updateError(action: RhoConnectClient.UpdateErrorAction) throws {
         let bench = try Self.filled()
         try bench.item.save(["object": "77", "price": "-1"])
-        bench.server.add("Item", #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#, count: 0)
+        bench.server.add(
+            "Item",
+            #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
         let result = bench.client.syncAll()
         #expect(try bench.item.find("77")?["price"] == "-1")
         #expect(try !bench.item.isChanged())
@@ -178,7 +195,10 @@ import Testing
     func newerChange() throws {
         let bench = try Self.filled()
         try bench.item.save(["object": "77", "price": "-1", "title": "bad"])
-        bench.server.add("Item", #"{"update-error":{"77":{"price":"-1","title":"bad"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#, count: 0)
+        bench.server.add(
+            "Item",
+            #"{"update-error":{"77":{"price":"-1","title":"bad"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
         let result = bench.client.syncAll()
         try bench.item.save(["object": "77", "price": "20"])
         try bench.client.onUpdateError(result, action: .retry)
@@ -323,9 +343,10 @@ import Testing
         let (client, item) = try bench.reopened()
         client.syncAll()
         #expect(bench.server.requests.map(\.method) == ["GET", "GET", "POST", "GET"])
-        #expect(try bench.upload(0) == [
-            "source_name": "Item", "client_id": "client1", "create": [lost: ["title": "Axe 2"]], "update": ["91": ["title": "Saw 2"]],
-        ] as JSONValue)
+        #expect(
+            try bench.upload(0) == [
+                "source_name": "Item", "client_id": "client1", "create": [lost: ["title": "Axe 2"]], "update": ["91": ["title": "Saw 2"]],
+            ] as JSONValue)
         #expect(try item.count() == 2)
         bench.check()
     }
@@ -351,7 +372,9 @@ import Testing
         #expect(try item.isChanged())
         bench.server.add("Item", "{\"links\":{\"\(id)\":{\"l\":\"91\"}}}", token: "1", count: 0)
         bench.server.onRequest { request in
-            if request.isQuery, request.query["token"] == "1", (try? item.isChanged()) == false { return .text(500, "not changed before the end page") }
+            if request.isQuery, request.query["token"] == "1", (try? item.isChanged()) == false {
+                return .text(500, "not changed before the end page")
+            }
             return nil
         }
         #expect(bench.client.syncAll().errorCode == .none)
