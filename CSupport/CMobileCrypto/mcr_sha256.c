@@ -1,7 +1,5 @@
-#include <limits.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <stdlib.h>
 
 #include "CMobileCrypto.h"
@@ -41,14 +39,6 @@ mcr_status mcr_sha256_finish(mcr_sha256 *digest, uint8_t out[MCR_SHA256_SIZE])
     unsigned int length = MCR_SHA256_SIZE;
     const mcr_status status = result(EVP_DigestFinal_ex(digest->context, out, &length));
     return status != MCR_OK ? status : result(EVP_DigestInit_ex(digest->context, NULL, NULL));
-}
-
-mcr_status mcr_hmac_sha256(const uint8_t *key, size_t key_length, const void *bytes, size_t length, uint8_t out[MCR_SHA256_SIZE])
-{
-    if (key_length > INT_MAX)
-        return MCR_ERROR_PARAMETER;
-    unsigned int size = MCR_SHA256_SIZE;
-    return result(HMAC(EVP_sha256(), key, (int)key_length, bytes, length, out, &size) != NULL);
 }
 
 void mcr_sha256_free(mcr_sha256 *digest)

@@ -34,6 +34,9 @@ struct mhs_options {
 /// and calls `MHD_run`. Why no thread of the library: then every call of the library comes from one thread. With its thread,
 /// `MHD_quiesce_daemon` from another one may abort the process (0.9.75: it removes the listening socket from the set while the loop does
 /// the same). Returns NULL on failure, for example with a damaged certificate, or on a system without epoll.
+///
+/// The loop's thread blocks SIGPIPE (`mhs_block_sigpipe`), and the library gets notice of it: otherwise it would send files by copies in pieces of
+/// a connection's buffer, since sendfile(2) cannot suppress the signal.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
 {
     const unsigned int flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME;
@@ -50,7 +53,7 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
                             MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                             options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024, MHD_OPTION_NOTIFY_COMPLETED,
                             options->completed, options->context, MHD_OPTION_NOTIFY_CONNECTION, options->connected, options->context,
-                            MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
+                            MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_ARRAY, has_tls ? tls : plain, MHD_OPTION_END);
 }
 
 /// Blocks SIGPIPE in the calling thread, as the library does in its own ones: a client that has gone must not end the process.
@@ -92,8 +95,8 @@ static inline int mhs_descriptor(struct MHD_Connection *connection)
     return info == NULL ? -1 : (int)info->connect_fd;
 }
 
-/// Prepares a socket for small events at long intervals: the system buffers few bytes for a client that does not read, sends each event at once, and
-/// gives up when a client does not confirm bytes for half a minute. Systems without one of these options ignore it.
+/// Prepares a socket for small events at long intervals: the system buffers few bytes for a client that does not read, sends each event at
+/// once, and gives up when a client does not confirm bytes for half a minute. Systems without one of these options ignore it.
 static inline void mhs_expect_slow_events(int descriptor, int send_buffer)
 {
     const int yes = 1;
@@ -143,8 +146,8 @@ static inline struct MHD_Response *mhs_response_of_bytes(const void *bytes, size
     return MHD_create_response_from_buffer(length, (void *)(uintptr_t)bytes, MHD_RESPMEM_MUST_COPY);
 }
 
-/// Creates a response with a part of an open file, which the system sends without a copy where the connection has no TLS. The response has a
-/// descriptor of its own. Returns NULL if there is no memory, or no descriptor.
+/// Creates a response with a part of an open file, which the system sends without a copy where the connection has no TLS. The response has
+/// a descriptor of its own. Returns NULL if there is no memory, or no descriptor.
 static inline struct MHD_Response *mhs_response_of_file(int file, uint64_t offset, uint64_t length)
 {
     const int own = fcntl(file, F_DUPFD_CLOEXEC, 0);

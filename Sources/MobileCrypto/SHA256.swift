@@ -47,13 +47,4 @@ public struct SHA256: ~Copyable {
     /// The digest of a text's UTF-8, such as a token that is stored only as its digest.
     /// - Throws: as ``digest(of:)-([UInt8])``.
     public static func digest(of text: String) throws(CryptoError) -> [UInt8] { try digest(of: Array(text.utf8)) }
-
-    /// The authentication code of `bytes` under a key, 32 bytes: HMAC (RFC 2104). Compare codes with `equalsInConstantTime`.
-    /// - Parameter key: 32 random bytes are enough.
-    /// - Throws: ``CryptoError/Code/library``, and ``CryptoError/Code/badParameter`` for a key of more than 2^31 - 1 bytes.
-    public static func authenticationCode(of bytes: [UInt8], key: [UInt8]) throws(CryptoError) -> [UInt8] {
-        var code = [UInt8](repeating: 0, count: SHA256.byteCount)
-        try CryptoError.check(mcr_hmac_sha256(key, key.count, bytes, bytes.count, &code), "HMAC")
-        return code
-    }
 }

@@ -1,15 +1,6 @@
 extension Collection<UInt8> {
     /// The bytes in hexadecimal, lower case.
-    public var hexadecimal: String {
-        let digits = Array("0123456789abcdef".utf8)
-        var text: [UInt8] = []
-        text.reserveCapacity(count * 2)
-        for byte in self {
-            text.append(digits[Int(byte >> 4)])
-            text.append(digits[Int(byte & 15)])
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    public var hexadecimal: String { Hexadecimal.text(of: Array(self)) }
 
     /// The bytes in base64url without padding (RFC 4648, section 5).
     public var base64URL: String {
@@ -76,5 +67,19 @@ extension Array<UInt8> {
         case UInt8(ascii: "_"): 63
         default: nil
         }
+    }
+}
+
+/// Not generic: in another module, the generic form would not be specialized.
+private enum Hexadecimal {
+    static func text(of bytes: [UInt8]) -> String {
+        func digit(_ value: UInt8) -> UInt8 { value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") - 10 + value }
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count * 2)
+        for byte in bytes {
+            text.append(digit(byte >> 4))
+            text.append(digit(byte & 15))
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -124,7 +124,10 @@ public final class MobileServer: Sendable {
 
     /// Checks a request as soon as its header is complete: identifies the client and determines the limits of the body. A client without the required
     /// session is refused here, before a byte of the body is read. The body itself is not inspected.
+    ///
+    /// A content whose file is at hand is answered at once: that waits for nothing, and a change of threads would cost more than the answer.
     public func admit(_ request: ServerRequest) -> RequestAdmission {
+        if contents.isAtHand(request.path) { return .answer(respond(to: request)) }
         do { return .body(try bodyLimits(of: request)) } catch {
             let response = refusal(of: error, request)
             let line = RequestLine(request)
@@ -133,6 +136,12 @@ public final class MobileServer: Sendable {
             }
             return .answer(response)
         }
+    }
+
+    /// Answers a request that waits for nothing; nil for all others, and for those that are traced.
+    func answerAtOnce(_ request: ServerRequest) -> ServerResponse? {
+        guard request.headers["sap-passport"] == nil, !configuration.requestTrace.isOn else { return nil }
+        return contents.answerAtOnce(request)
     }
 
     private func bodyLimits(of request: ServerRequest) throws -> BodyLimits {
@@ -230,12 +239,22 @@ public final class MobileServer: Sendable {
         case Endpoint.changes:
             return try takeChanges(request)
         case let path where ContentService.name(in: path) != nil:
-            let session = try session(of: request, isUse: true)
-            line.take(session)
-            return try contents.answer(request, session)
+            return try answerContent(request, &line)
         default:
             return try synchronize(request, &line)
         }
+    }
+
+    private func answerContent(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
+        guard let token = request.bearerToken else { throw Self.missingSession }
+        // One read for all checks: a first synchronization has dozens of these requests.
+        let (found, content) = try stateStore.read { connection in
+            guard let found = try accounts.session(token: token, in: connection) else { throw Self.endedSession }
+            return (found, try contents.permitted(request, found.session, token: token, in: connection))
+        }
+        line.take(found.session)
+        try accounts.extend(found)
+        return try contents.answer(request, content)
     }
 
     private func answerMessages(_ request: ServerRequest, _ line: inout RequestLine) throws -> ServerResponse {
@@ -301,10 +320,14 @@ public final class MobileServer: Sendable {
         RequestFailure(.unauthorized, "the request carries no token of a session; log in first")
     }
 
+    private static var endedSession: RequestFailure {
+        RequestFailure(.unauthorized, "the session is unknown or has ended; log in again")
+    }
+
     private func session(of request: ServerRequest, isUse: Bool) throws -> Accounts.Session {
         guard let token = request.bearerToken else { throw Self.missingSession }
         guard let session = try accounts.session(token: token, isUse: isUse) else {
-            throw RequestFailure(.unauthorized, "the session is unknown or has ended; log in again")
+            throw Self.endedSession
         }
         return session
     }

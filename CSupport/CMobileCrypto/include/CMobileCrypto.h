@@ -77,9 +77,18 @@ mcr_status mcr_sha256_finish(mcr_sha256 *MCR_NONNULL digest, uint8_t out[MCR_NON
 /// Frees a digest. NULL is allowed.
 void mcr_sha256_free(mcr_sha256 *MCR_NULLABLE digest);
 
-/// Writes HMAC-SHA-256 (RFC 2104) of `length` bytes. Fails with MCR_ERROR_PARAMETER (a key of more than INT_MAX bytes), MCR_ERROR_LIBRARY.
-mcr_status mcr_hmac_sha256(const uint8_t *MCR_NONNULL key, size_t key_length, const void *MCR_NONNULL bytes, size_t length,
-                           uint8_t out[MCR_NONNULL MCR_SHA256_SIZE]);
+/// A key of HMAC-SHA-256 (RFC 2104), prepared for many codes.
+typedef struct mcr_hmac mcr_hmac;
+
+/// Prepares a key. The caller frees it with `mcr_hmac_free`. Returns NULL if there is no memory or libcrypto fails.
+mcr_hmac *MCR_NULLABLE mcr_hmac_create(const uint8_t *MCR_NONNULL key, size_t key_length);
+
+/// Writes the code of `length` bytes. Any number of threads may use one key at a time. Fails with MCR_ERROR_NO_MEMORY, MCR_ERROR_LIBRARY.
+mcr_status mcr_hmac_code(const mcr_hmac *MCR_NONNULL hmac, const void *MCR_NULLABLE bytes, size_t length,
+                         uint8_t out[MCR_NONNULL MCR_SHA256_SIZE]);
+
+/// Frees a key, and overwrites it. NULL is allowed.
+void mcr_hmac_free(mcr_hmac *MCR_NULLABLE hmac);
 
 #ifdef __cplusplus
 }

@@ -183,21 +183,37 @@ struct Accounts: Sendable {
     /// Returns the session of a token; nil for a token that is not known, or whose session has ended.
     /// - Parameter isUse: whether the call uses the session, and so extends it.
     func session(token: String, isUse: Bool) throws -> Session? {
+        guard let found = try stateStore.read({ try session(token: token, in: $0) }) else { return nil }
+        if isUse { try extend(found) }
+        return found.session
+    }
+
+    /// A session as it was read.
+    struct FoundSession {
+        let session: Session
+        fileprivate let tokenDigest: [UInt8]
+        fileprivate let used: Int64
+    }
+
+    /// Returns the session of a token in a read with other checks; nil as above. Its user calls ``extend(_:)`` afterwards.
+    func session(token: String, in connection: any StateConnection) throws -> FoundSession? {
         let digest = try SHA256.digest(of: token), now = configuration.clock()
-        let found = try stateStore.read { connection in
-            try connection.storedRow([SessionColumn.user, .application, .device, .began, .used], "WHERE token = ?1", [.blob(digest)])
-        }
+        let found = try connection.storedRow([SessionColumn.user, .application, .device, .began, .used], "WHERE token = ?1", [.blob(digest)])
         guard let found else { return nil }
         let began = try found.integer(.began), used = try found.integer(.used)
         // The stored times are not subtracted: they can be any number.
         guard began > now - lifetime, used > now - idleLimit else { return nil }
-        // Not on each call, because each update is a write.
-        if isUse, used <= now - min(3_600_000, idleLimit / 20) {
-            try stateStore.write(label: "session") { connection in
-                _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(digest), .integer(now)])
-            }
+        let session = Session(user: try found.text(.user), application: try found.text(.application), device: try found.text(.device))
+        return FoundSession(session: session, tokenDigest: digest, used: used)
+    }
+
+    /// Notes the use of a session. Not on each call, because each update is a write.
+    func extend(_ found: FoundSession) throws {
+        let now = configuration.clock()
+        guard found.used <= now - min(3_600_000, idleLimit / 20) else { return }
+        try stateStore.write(label: "session") { connection in
+            _ = try connection.execute("UPDATE _session SET used = ?2 WHERE token = ?1", [.blob(found.tokenDigest), .integer(now)])
         }
-        return Session(user: try found.text(.user), application: try found.text(.application), device: try found.text(.device))
     }
 
     private var lifetime: Int64 { Int64(configuration.sessionLifetime / .milliseconds(1)) }

@@ -19,13 +19,16 @@ struct ClientDirectory: Sendable {
     /// Returns the client's state; nil for a client that the server has never seen.
     /// - Throws: ``RequestFailure`` for a client id that belongs to another user.
     func state(of client: String, user: String) throws -> State? {
-        try stateStore.read { connection in
-            let row = try connection.storedRow(
-                [ClientColumn.user, .state], "WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
-            guard let row else { return nil }
-            guard try row.text(.user) == user else { throw Self.foreign }
-            return try row.kind(.state)
-        }
+        try stateStore.read { try state(of: client, user: user, in: $0) }
+    }
+
+    /// As ``state(of:user:)``, in a read with other checks.
+    func state(of client: String, user: String, in connection: any StateConnection) throws -> State? {
+        let row = try connection.storedRow(
+            [ClientColumn.user, .state], "WHERE client = ?1 AND package = ?2", [.text(client), .integer(cache.id)])
+        guard let row else { return nil }
+        guard try row.text(.user) == user else { throw Self.foreign }
+        return try row.kind(.state)
     }
 
     private static var foreign: RequestFailure { RequestFailure(.forbidden, "the client id belongs to another user") }

@@ -12,14 +12,22 @@ struct UserAccess: Sendable, Equatable {
     /// Reads what the package needs to know: nothing for a model without roles and bound parameters.
     /// - Throws: ``RequestFailure`` for a user without any of the package's roles (checklist ERR-04).
     init(of user: String, package: DeployedPackage, in stateStore: any StateStore) throws {
+        guard package.dependsOnUser else {
+            (self.user, attributes) = (user, [:])
+            return
+        }
+        self = try stateStore.read { try UserAccess(of: user, package: package, in: $0) }
+    }
+
+    /// As above, in a read with other checks.
+    init(of user: String, package: DeployedPackage, in connection: any StateConnection) throws {
         self.user = user
-        let roles = package.model.roles
-        let isBound = package.objects.contains { $0.hasBoundParameters }
-        guard !roles.isEmpty || isBound else {
+        guard package.dependsOnUser else {
             attributes = [:]
             return
         }
-        let (own, attributes) = try stateStore.read { (try UserDirectory.roles(of: user, in: $0), try UserDirectory.attributes(of: user, in: $0)) }
+        let roles = package.model.roles
+        let own = try UserDirectory.roles(of: user, in: connection), attributes = try UserDirectory.attributes(of: user, in: connection)
         guard roles.isEmpty || !own.isDisjoint(with: roles) else {
             throw RequestFailure(.forbidden, "the user has no role that may use \"\(package.identifier)\"")
         }
@@ -41,6 +49,11 @@ struct UserAccess: Sendable, Equatable {
         }
         return values
     }
+}
+
+extension DeployedPackage {
+    /// Whether the user decides what the package shows: by roles or attributes.
+    fileprivate var dependsOnUser: Bool { !model.roles.isEmpty || objects.contains { $0.hasBoundParameters } }
 }
 
 extension ObjectPlan {

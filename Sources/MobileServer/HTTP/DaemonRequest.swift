@@ -202,6 +202,7 @@ final class DaemonRequest: @unchecked Sendable {
                 service.loop.post { self.arrive(.answered(answer.value)) }
             }
         case .lane(let lane) where hasNoBody:
+            if let response = service.application.answerAtOnce(request()) { return queue(response) }
             admit { admission in
                 switch admission {
                 case .answer(let response): self.arrive(.answered(Answer(response: response, first: nil)))

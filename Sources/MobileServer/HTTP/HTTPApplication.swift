@@ -20,6 +20,8 @@ struct HTTPApplication: Sendable {
     var route: @Sendable (ServerRequest) -> Route = { _ in .lane(.requests) }
     var admission: @Sendable (ServerRequest) -> RequestAdmission
     var handler: @Sendable (ServerRequest) -> ServerResponse
+    /// Answers a request without a body if that waits for nothing; nil for others.
+    var answerAtOnce: @Sendable (ServerRequest) -> ServerResponse? = { _ in nil }
     /// Returns the beginning of a late answer, for requests that have one. Waits for nothing.
     var interim: @Sendable (ServerRequest) -> InterimAnswer? = { _ in nil }
     /// Calls its argument once, on any thread, with the answer to a request of the route ``Route/readiness``.
@@ -62,6 +64,7 @@ struct HTTPApplication: Sendable {
         ]
         route = { server.route(of: $0) }
         admission = { server.admit($0) }
+        answerAtOnce = { server.answerAtOnce($0) }
         handler = { server.respond(to: $0) }
         readiness = { server.readiness.answer($0) }
         interim = { $0.path == Endpoint.synchronize ? .download() : nil }

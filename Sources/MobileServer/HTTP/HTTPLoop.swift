@@ -71,6 +71,8 @@ final class HTTPLoop: Sendable {
                 nextTick = now + interval
             }
             let untilTick = Int64((nextTick - now) / .milliseconds(1)) + 1, wanted = mhs_timeout(daemon.pointer)
+            // Something is there to do already. A bell that rings meanwhile is heard at the next wait.
+            if wanted == 0 { continue }
             bell.wait(or: mhs_epoll_descriptor(daemon.pointer), milliseconds: wanted < 0 ? untilTick : min(wanted, untilTick))
         }
         end()

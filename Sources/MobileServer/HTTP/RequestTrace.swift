@@ -27,6 +27,9 @@ public final class RequestTrace: Sendable {
         set { state.withLock { $0.devices = newValue } }
     }
 
+    /// Whether requests of any device are traced.
+    var isOn: Bool { state.withLock { $0.tracesAll || !$0.devices.isEmpty } }
+
     func traces(_ device: String) -> Bool { state.withLock { $0.tracesAll || $0.devices.contains(device) } }
 }
 

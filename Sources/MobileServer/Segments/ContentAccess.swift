@@ -10,31 +10,33 @@ extension ServedPackage {
     /// **A grant outlives the rights of its user**, so each request checks them again, as a synchronization does: a user who has lost a region must not
     /// receive its rows for another day.
     /// - Parameter name: the digest of the content.
-    func isAllowed(_ permission: ContentPermission, _ name: String, to user: String) throws -> Bool {
+    func isAllowed(_ permission: ContentPermission, _ name: String, to user: String, in connection: any StateConnection) throws -> Bool {
         do {
-            let state = try clients.state(of: permission.client, user: user)
+            let state = try clients.state(of: permission.client, user: user, in: connection)
             guard state == .subscribed || state == .suspended else { return false }
-            let access = try access(of: user)
-            guard let (object, parameters) = try partition(of: permission, name), let plan = deployed.object(named: object) else { return false }
+            let access = try UserAccess(of: user, package: deployed, in: connection)
+            guard let (object, parameters) = try partition(of: permission, name, connection), let plan = deployed.object(named: object) else {
+                return false
+            }
             return try access.covers(parameters, of: plan)
         } catch is RequestFailure { return false }
     }
 
     /// Returns the name of the object and the parameters of a partition that has a content now; nil if it has not.
-    private func partition(of permission: ContentPermission, _ name: String) throws -> (object: String, parameters: String)? {
+    private func partition(
+        of permission: ContentPermission, _ name: String, _ connection: any StateConnection
+    ) throws -> (object: String, parameters: String)? {
         let content: (sql: String, value: Value) =
             if let value = permission.value {
                 ("SELECT 1 FROM _row AS c WHERE c.partition = p.id AND c.sk = ?3 AND c.deleted = 0", .integer(value.surrogateKey))
             } else {
                 ("SELECT 1 FROM _segment AS c WHERE c.partition = p.id AND c.name = ?3", .text(name))
             }
-        let row = try stateStore.read { connection in
-            try connection.first(
-                """
-                SELECT o.name, p.parameters FROM _partition AS p JOIN _object AS o ON o.id = p.object
-                WHERE p.id = ?1 AND o.package = ?2 AND EXISTS (\(content.sql))
-                """, [.integer(permission.partition), .integer(cache.id), content.value])
-        }
+        let row = try connection.first(
+            """
+            SELECT o.name, p.parameters FROM _partition AS p JOIN _object AS o ON o.id = p.object
+            WHERE p.id = ?1 AND o.package = ?2 AND EXISTS (\(content.sql))
+            """, [.integer(permission.partition), .integer(cache.id), content.value])
         guard let object = row?[0].text, let parameters = row?[1].text else { return nil }
         return (object, parameters)
     }

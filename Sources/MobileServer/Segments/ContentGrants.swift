@@ -15,7 +15,7 @@ struct ContentPermission: Hashable, Sendable {
     let package: String
     /// The client whose download names the content.
     let client: String
-    let partition: Int64
+    var partition: Int64
     /// nil for a segment.
     var value: LargeValue?
 }
@@ -25,9 +25,9 @@ struct ContentPermission: Hashable, Sendable {
 /// **A name alone does not authorize:** it is the digest of the content, and each client that has had the content knows it. A grant is made for the user,
 /// the application and the device of the session whose download names the content, and ends with time. Nothing is stored for it, so any process of
 /// the server can check the grants of the others: they share the secret. The present rights of the user are checked apart: see
-/// ``ServedPackage/isAllowed(_:_:to:)``.
+/// ``ServedPackage/isAllowed(_:_:to:in:)``.
 struct ContentGrants: Sendable {
-    let secret: [UInt8]
+    private let key: AuthenticationKey
     /// The validity of a grant in milliseconds.
     let lifetime: Int64
     let clock: @Sendable () -> Int64
@@ -40,7 +40,7 @@ struct ContentGrants: Sendable {
             return try connection.first("SELECT content FROM _secret WHERE name = 'content'")
         }
         guard case .blob(let secret)? = row?.first else { throw StoreError(.corrupt, "table _secret: the secret of contents is missing") }
-        self.secret = secret
+        key = try AuthenticationKey(secret)
         lifetime = configuration.segmentRules.retention
         clock = configuration.clock
     }
@@ -48,22 +48,22 @@ struct ContentGrants: Sendable {
     /// - Parameter name: the digest of the content.
     func grant(_ name: String, _ permission: ContentPermission, to session: Accounts.Session) throws -> String {
         let end = String(clock() + lifetime), what = permission.bytes.hexadecimal
-        return "\(end).\(what).\(try signature(name, end, what, session))"
+        return "\(end).\(what).\(try signature(name, end, what, session).hexadecimal)"
     }
 
     /// Returns what a grant allows; nil for one of another content or session, one that has ended, and any other text.
     func permission(_ grant: String, for name: String, of session: Accounts.Session) throws -> ContentPermission? {
-        let parts = grant.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, let end = Int64(parts[0]), end >= clock() else { return nil }
-        let expected = try signature(name, parts[0], parts[1], session)
+        // Bytes, because the search for the ends of characters would take longer than all the rest.
+        let parts = grant.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).map { String($0) ?? "" }
+        guard parts.count == 3, let end = Int64(parts[0]), end >= clock(), let code = [UInt8](hexadecimal: parts[2]) else { return nil }
         // In constant time: the comparison must not reveal how much of a guess is right.
-        guard expected.utf8.equalsInConstantTime(parts[2].utf8) else { return nil }
+        guard try signature(name, parts[0], parts[1], session).equalsInConstantTime(code) else { return nil }
         return [UInt8](hexadecimal: parts[1]).flatMap(ContentPermission.init)
     }
 
-    private func signature(_ name: String, _ end: String, _ what: String, _ session: Accounts.Session) throws -> String {
+    private func signature(_ name: String, _ end: String, _ what: String, _ session: Accounts.Session) throws -> [UInt8] {
         let signed = [name, end, what, session.user, session.application, session.device].map { JSONValue.string($0) }
-        return try SHA256.authenticationCode(of: JSONValue.array(signed).bytes, key: secret).hexadecimal
+        return try key.code(of: JSONValue.array(signed).bytes)
     }
 }
 

@@ -23,12 +23,18 @@ struct PartitionPlan {
         self.partition = partition
         self.since = since
         let changes = PartitionChanges(partition: partition, connection: connection), start = since ?? SegmentRun.beginning
-        guard rules.isOn, try changes.live(after: start, limit: rules.leastRows) >= rules.leastRows else {
+        func segments() throws -> (runs: [SegmentRun], chain: SegmentChain) {
+            let runs = try SegmentDirectory(partition: partition, connection: connection).runs(shape: shape)
+            return (runs, SegmentChain(from: start, runs, horizon: try TombstoneHorizon.version(of: partition, in: connection)))
+        }
+        // For a new client the base shows how many rows there are at least, and thousands of them are not counted.
+        let known = try rules.isOn && since == nil ? segments() : nil
+        let atLeast = try known?.chain.runs.first.map { try $0.rows - changes.tombstones(after: $0.until) } ?? 0
+        guard rules.isOn, try atLeast >= rules.leastRows || changes.live(after: start, limit: rules.leastRows) >= rules.leastRows else {
             (chain, need) = (nil, nil)
             return
         }
-        let runs = try SegmentDirectory(partition: partition, connection: connection).runs(shape: shape)
-        let chain = SegmentChain(from: start, runs, horizon: try TombstoneHorizon.version(of: partition, in: connection))
+        let (runs, chain) = try known ?? segments()
         let need = SegmentNeed(partition: partition, shape: shape)
         // A run that begins at another version than that of the client is of no use to it.
         let isServed = since == nil || !chain.runs.isEmpty || runs.contains { $0.retired == nil && $0.until == start }

@@ -54,7 +54,7 @@ final class SegmentFiles: Sendable {
         return isThere(name) ? true : try locks.withLock(name) { try isThere(name) || make(name, from: source) }
     }
 
-    private func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(of: name)) && use(name) }
+    private func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(of: name)) && isAtHand(name) }
 
     private func make(_ name: String, from source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Bool {
         let path = path(of: name)
@@ -149,8 +149,8 @@ final class SegmentFiles: Sendable {
         return length
     }
 
-    /// - Returns: whether the file has been checked.
-    private func use(_ name: String) -> Bool {
+    /// Whether this process has the checked file of a content, as far as it knows. The file counts as used then.
+    func isAtHand(_ name: String) -> Bool {
         state.withLock { state in
             guard state.known[name]?.isChecked == true else { return false }
             state.uses += 1

@@ -142,11 +142,15 @@ final class TestDevice {
     func fetch(
         _ content: NamedContent, range: String? = nil
     ) throws -> (status: Int, bytes: [UInt8], headers: [(name: String, value: String)]) {
+        let response = server.server.respond(to: request(content, range: range))
+        return (response.status, try TestServer.bytes(of: response), response.headers)
+    }
+
+    /// The request for a content, or a part of it.
+    func request(_ content: NamedContent, range: String? = nil) -> ServerRequest {
         var headers = ["authorization": "Bearer \(token)"]
         headers["range"] = range
-        let response = server.server.respond(
-            to: ServerRequest(path: "\(Endpoint.segments)/\(content.name)", query: ["grant": content.grant], headers: headers))
-        return (response.status, try TestServer.bytes(of: response), response.headers)
+        return ServerRequest(path: "\(Endpoint.segments)/\(content.name)", query: ["grant": content.grant], headers: headers)
     }
 
     private enum OpenPart {

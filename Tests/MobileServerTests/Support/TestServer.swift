@@ -73,8 +73,15 @@ final class TestServer {
     var backEndPlace: String { backEndDatabase?.address ?? backEndPath }
 
     /// Closes the server and opens it again on the same files.
-    func restart() throws {
+    /// - Parameter change: changes the configuration for good.
+    func restart(_ change: ((inout ServerConfiguration) -> Void)? = nil) throws {
         try server.close()
+        if let change {
+            adjust = { [adjust] in
+                adjust(&$0)
+                change(&$0)
+            }
+        }
         server = try MobileServer(configuration)
     }
 

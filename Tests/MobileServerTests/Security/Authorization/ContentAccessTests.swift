@@ -127,6 +127,69 @@ import Testing
         #expect(bob.rows("Site", by: "id")[1] == nil && bob.rows["Site"]?.count == device.rows["Site"]?.count)
     }
 
+    // MARK: Checks of a moment ago
+
+    /// The rights are checked in the store again after this time, which no test waits for.
+    private func longCheckedTime() throws {
+        try server.restart { $0.segmentRules.checkedTime = .seconds(3600) }
+    }
+
+    /// The status of an answer that the server gives at once; nil for none.
+    private func statusAtOnce(_ content: NamedContent, _ device: TestDevice? = nil, range: String? = nil) -> Int? {
+        server.server.answerAtOnce((device ?? self.device).request(content, range: range))?.status
+    }
+
+    @Test func `a segment whose reasons were checked a moment ago comes at once, whole and in part`() throws {
+        try longCheckedTime()
+        #expect(statusAtOnce(segment) == nil, "nothing was checked yet")
+        #expect(try statuses() == Self.open)
+        #expect(statusAtOnce(segment) == 200 && statusAtOnce(segment, range: "bytes=5-") == 206)
+        #expect(statusAtOnce(plan) == nil, "the row of a large value may leave the partition at any time")
+        try server.server.administration.removeSession(try #require(administration.sessions().first { $0.device == device.name }).id)
+        #expect(statusAtOnce(segment) == 200, "the check was valid for an hour")
+        #expect(try statuses() == [401, 401, 401, 401])
+    }
+
+    @Test func `after the time of the check the store is asked again`() throws {
+        try server.restart { $0.segmentRules.checkedTime = .zero }
+        #expect(try statuses() == Self.open)
+        #expect(statusAtOnce(segment) == nil)
+    }
+
+    @Test func `a check vouches for its own session, grant and partition alone`() throws {
+        try longCheckedTime()
+        #expect(try statuses() == Self.open)
+        let tablet = try TestDevice(server, name: "tablet")
+        let own = try #require(Self.contents(try tablet.synchronize().frames).segment)
+        #expect(own.name == segment.name)
+        // Its synchronization has fetched the segment.
+        #expect(statusAtOnce(own, tablet) == 200 && statusAtOnce(segment, tablet) == nil && statusAtOnce(own) == nil)
+        // A content without a file here, and the grant of another content.
+        let other = NamedContent(name: String(repeating: "a", count: 64), grant: segment.grant)
+        #expect(statusAtOnce(other) == nil && statusAtOnce(NamedContent(name: plan.name, grant: segment.grant)) == nil)
+        var changed = segment.grant
+        changed.replaceSubrange(changed.index(before: changed.endIndex)..., with: changed.hasSuffix("0") ? "1" : "0")
+        #expect(statusAtOnce(NamedContent(name: segment.name, grant: changed)) == nil)
+        // Another partition, with a signature of its own.
+        let grants = try ContentGrants(server.configuration.openStateStore(createsFile: false), server.configuration)
+        let session = Accounts.Session(user: "ada", application: "crm", device: device.name)
+        var permission = try #require(try grants.permission(segment.grant, for: segment.name, of: session))
+        permission.partition += 1
+        let moved = NamedContent(name: segment.name, grant: try grants.grant(segment.name, permission, to: session))
+        #expect(statusAtOnce(moved) == nil)
+        #expect(try device.fetch(moved).status == 404)
+    }
+
+    @Test func `a request that is traced takes the way that leaves a line`() throws {
+        try longCheckedTime()
+        #expect(try statuses() == Self.open)
+        let trace = server.server.configuration.requestTrace
+        trace.devices = ["another"]
+        #expect(statusAtOnce(segment) == nil)
+        trace.devices = []
+        #expect(statusAtOnce(segment) == 200)
+    }
+
     @Test func `the reasons in a grant are signed`() throws {
         let grants = try ContentGrants(server.configuration.openStateStore(createsFile: false), server.configuration)
         let session = Accounts.Session(user: "ada", application: "crm", device: device.name)
