@@ -17,8 +17,10 @@ let package = Package(
         .library(name: "MobileObjects", targets: ["MobileObjects"]),
         .library(name: "MobileSync", targets: ["MobileSync"]),
         .library(name: "MobileVault", targets: ["MobileVault"]),
+        .library(name: "RhoConnectClient", targets: ["RhoConnectClient"]),
         .library(name: "WorklightClient", targets: ["WorklightClient"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
+        .library(name: "MobileServerRhoConnect", targets: ["MobileServerRhoConnect"]),
         .library(name: "MobileServerWorklight", targets: ["MobileServerWorklight"]),
         .plugin(name: "MobileGenPlugin", targets: ["MobileGenPlugin"]),
         .executable(name: "mobile", targets: ["mobile"]),
@@ -76,8 +78,9 @@ let package = Package(
             ],
             swiftSettings: swift),
 
-        .target(
-            name: "WorklightClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
+        // Client frameworks of their own, on the core alone.
+        .target(name: "RhoConnectClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
+        .target(name: "WorklightClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
 
         // The server. Its client of PostgreSQL uses no other part of it.
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
@@ -88,6 +91,10 @@ let package = Package(
             ],
             swiftSettings: swift),
 
+        // Faces of the server for the clients of these frameworks.
+        .target(
+            name: "MobileServerRhoConnect", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
+            swiftSettings: swift),
         .target(
             name: "MobileServerWorklight", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
             swiftSettings: swift),
@@ -110,7 +117,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+                "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
@@ -194,6 +201,17 @@ let package = Package(
             name: "PostgreSQLClientTests", dependencies: ["PostgreSQLClient", "PostgreSQLTestSupport", "MobileExecution", "TestSupport"],
             swiftSettings: swift),
         .testTarget(name: "MobileVaultTests", dependencies: ["MobileVault", "MobileCrypto", "MobileStore", "TestSupport"], swiftSettings: swift),
+        .testTarget(
+            name: "MobileServerRhoConnectTests",
+            dependencies: [
+                "MobileServerRhoConnect", "RhoConnectClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution",
+                "MobileCrypto", "TestSupport",
+            ],
+            swiftSettings: swift),
+        .testTarget(
+            name: "RhoConnectClientTests",
+            dependencies: ["RhoConnectClient", "MobileStore", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "MobileSyncTests",
             dependencies: [

@@ -13,7 +13,8 @@ internal import MobileStore
 public final class MobileServer: Sendable {
     /// The configuration that the server was opened with.
     public let configuration: ServerConfiguration
-    private let stateStore: any StateStore
+    /// The server's state; a face of another protocol keeps its tables there.
+    package let stateStore: any StateStore
     private let accounts: Accounts
     let packages: [ServedPackage]
     /// Uploads that arrive in pieces.
@@ -86,6 +87,14 @@ public final class MobileServer: Sendable {
         contents.files.close()
         for package in packages { try package.close() }
         try stateStore.close()
+    }
+
+    /// Checks a password, for a face of another protocol: within the limits and delays of all logins.
+    /// - Parameter address: the address that the request comes from.
+    /// - Returns: whether the user exists, is not locked, and has this password.
+    /// - Throws: an error when too many logins have failed or wait, or the state is out of reach.
+    package func accepts(user: String, password: String, from address: String) throws -> Bool {
+        try accounts.accepts(Credentials(user: user, password: password), from: address)
     }
 
     /// Names and versions of the packages, such as `CRM:1.0`.

@@ -27,7 +27,8 @@ public struct TransportRequest {
     public var method: String
     /// The absolute URL, `http` or `https`, percent-encoded.
     public var url: String
-    /// Header fields in the order in which they are sent. The body determines `Content-Length` and `Transfer-Encoding`.
+    /// Header fields in the order in which they are sent. The body determines `Content-Length` and `Transfer-Encoding`. A body is announced with
+    /// `Expect: 100-continue`, unless there is a field `Expect` with an empty value, which itself is not sent: for servers that do not know it.
     public var headers: [(name: String, value: String)]
     /// The body.
     public var body: Body

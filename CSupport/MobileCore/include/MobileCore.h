@@ -24,8 +24,10 @@
 #include "mc_row_page.h"
 #include "mc_rows.h"
 #include "mc_statement.h"
+#include "mc_statement_leaves.h"
 #include "mc_statistics.h"
 #include "mc_value.h"
 #include "mc_vfs.h"
+#include "mc_zip.h"
 
 #endif

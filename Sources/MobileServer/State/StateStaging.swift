@@ -1,4 +1,4 @@
-internal import MobileStore
+package import MobileStore
 internal import PostgreSQLClient
 
 /// A connection on which a write is prepared before it begins. Its temporary tables belong to it alone, and stay from one transaction to the next.
@@ -6,7 +6,7 @@ internal import PostgreSQLClient
 ///     prepare: a slow source --> temporary tables     takes any time, and keeps nobody from writing
 ///     prepare: what differs from the state            reads one snapshot
 ///     write:   takes the differences over             short
-protocol StagingConnection {
+package protocol StagingConnection {
     /// Runs `body` on one snapshot of the state, which begins with its first read. It writes temporary tables only.
     func prepare<R>(_ body: (any StateConnection) throws -> R) throws -> R
 

@@ -1,4 +1,4 @@
-internal import MobileStore
+package import MobileStore
 
 /// The database of the server's own state: accounts, sessions, subscriptions, key ranges, logs and traces.
 ///
@@ -9,7 +9,7 @@ internal import MobileStore
 /// - Inside `ON CONFLICT .. DO UPDATE`, columns of the table are qualified.
 /// - Functions are limited to aggregates, `coalesce` and `CASE`; sums are cast to `BIGINT`.
 /// - Texts contain no U+0000, and names have at most 63 bytes.
-protocol StateStore: Sendable {
+package protocol StateStore: Sendable {
     /// The place of the state, for messages.
     var name: String { get }
     /// The parts of SQL that depend on the engine.
@@ -35,7 +35,7 @@ protocol StateStore: Sendable {
 }
 
 /// The protection of a write from other writes. SQLite has one writer, so there both are the same.
-enum StateIsolation: Sendable {
+package enum StateIsolation: Sendable {
     /// As if transactions ran one after another.
     case serial
     /// Each statement sees what was committed when it began; the body locks the rows that it decides by, with ``StateDialect/lock``. For long
@@ -45,13 +45,13 @@ enum StateIsolation: Sendable {
 
 extension StateStore {
     /// Runs `body` in a transaction, as if transactions ran one after another, and commits it.
-    func write<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R {
+    package func write<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R {
         try write(label: label, isolation: .serial, body)
     }
 }
 
 /// Statements of one transaction, on SQLite or PostgreSQL.
-protocol SQLConnection {
+package protocol SQLConnection {
     /// Runs a statement.
     /// - Returns: the number of rows that it changed.
     @discardableResult
@@ -66,7 +66,7 @@ protocol SQLConnection {
 }
 
 /// One transaction on a ``StateStore``.
-protocol StateConnection: SQLConnection {
+package protocol StateConnection: SQLConnection {
     /// Fills a temporary table, which this transaction alone sees. The transaction drops it when it needs it no longer; that of a ``StagingConnection``
     /// stays.
     /// - Parameters:
@@ -84,15 +84,15 @@ protocol StateConnection: SQLConnection {
 }
 
 /// The parts of SQL that depend on the engine.
-struct StateDialect: Sendable {
+package struct StateDialect: Sendable {
     /// The type of a key that the engine counts up.
-    let id: String
+    package let id: String
     /// The type of bytes.
-    let bytes: String
+    package let bytes: String
     /// The end of the definition of a table that is ordered by its primary key.
-    let ordered: String
+    package let ordered: String
     /// The end of a query that locks its rows until the transaction ends.
-    let lock: String
+    package let lock: String
     /// Whether the engine knows the history of its data. Otherwise each open of the store counts as a new one.
     let keepsHistory: Bool
     /// Whether several servers may use one store at a time.
@@ -122,7 +122,7 @@ struct StateDialect: Sendable {
 }
 
 /// A row of a query, valid while it is visited.
-protocol StateRow {
+package protocol StateRow {
     /// Returns the value of a column, from 0.
     func value(_ column: Int) -> Value
     /// Returns an integer; 0 for NULL.
@@ -141,15 +141,15 @@ extension StateConnection {
 
 extension SQLConnection {
     @discardableResult
-    func execute(_ sql: String) throws -> Int { try execute(sql, []) }
+    package func execute(_ sql: String) throws -> Int { try execute(sql, []) }
 
-    func rows(_ sql: String) throws -> [[Value]] { try rows(sql, []) }
+    package func rows(_ sql: String) throws -> [[Value]] { try rows(sql, []) }
 
     /// Returns the first row of a query; nil if there is none.
-    func first(_ sql: String, _ values: [Value] = []) throws -> [Value]? { try rows(sql, values).first }
+    package func first(_ sql: String, _ values: [Value] = []) throws -> [Value]? { try rows(sql, values).first }
 
     /// Whether a query has a row.
-    func exists(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) != nil }
+    package func exists(_ sql: String, _ values: [Value] = []) throws -> Bool { try first(sql, values) != nil }
 
     /// Reads the rows of a query of one table.
     /// - Parameter rest: the SQL after the table's name.
@@ -171,7 +171,7 @@ extension SQLConnection {
     }
 
     /// Reads the number that a query returns.
-    func number(_ sql: String, _ values: [Value] = []) throws -> Int64 {
+    package func number(_ sql: String, _ values: [Value] = []) throws -> Int64 {
         guard let number = try optionalNumber(sql, values) else { throw StoreError(.corrupt, "the query returned no number: \(sql.prefix(200))") }
         return number
     }

@@ -96,7 +96,11 @@ final class HTTPClient: @unchecked Sendable {
     private func perform(
         _ request: TransportRequest, _ exchange: HTTPExchange, _ summary: inout ct_summary, _ error: inout ct_error
     ) -> ct_status {
-        let lines = request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        // libcurl's form of an empty field is "Name;"; "Expect:" has it leave out the field that it adds to a request with a body.
+        let lines = request.headers.map { field in
+            if field.value.isEmpty { return field.name.lowercased() == "expect" ? "\(field.name):" : "\(field.name);" }
+            return "\(field.name): \(field.value)"
+        }
         return CStrings.with([request.method, request.url] + lines) { texts in
             texts.withUnsafeBufferPointer { texts in
                 guard let method = texts[0], let url = texts[1], let start = texts.baseAddress else { return CT_ERROR_REQUEST }

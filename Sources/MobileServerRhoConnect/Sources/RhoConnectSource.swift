@@ -1,0 +1,96 @@
+/// The application's side of one source: reads objects from a back end, and does the changes of clients on it. RhoConnect: a source adapter.
+///
+/// All values are texts. Errors that the methods throw are reported to clients; their text is that of ``RhoConnectAdapterError``, or a description of any
+/// other error. Methods are called from several threads at a time, and may block. A change may be called a second time when the process ended before its
+/// result was stored.
+public protocol RhoConnectAdapter: Sendable {
+    /// Begins the work for a user. A thrown error is reported as `login-error`; queued changes of that user are dropped.
+    func login(user: String) throws
+    /// Ends the work for a user. A thrown error is reported as `logoff-error`.
+    func logoff(user: String) throws
+    /// Returns all objects: ids with their attributes. RhoConnect: `query`.
+    /// - Parameter parameters: those of the client's query, `query[name]=value`.
+    func query(user: String, parameters: [String: String]) throws -> [String: [String: String]]
+    /// Returns the objects that a search finds. RhoConnect: `search`.
+    func search(user: String, parameters: [String: String]) throws -> [String: [String: String]]
+    /// Creates an object. RhoConnect: `create`.
+    /// - Returns: the id; nil when the system does not give one.
+    func create(user: String, attributes: [String: String]) throws -> String?
+    /// Changes attributes of an object. RhoConnect: `update`.
+    func update(user: String, object: String, attributes: [String: String]) throws
+    /// Deletes an object. RhoConnect: `delete`.
+    func delete(user: String, object: String, attributes: [String: String]) throws
+    /// Stores a file, and returns the value of its attribute, such as a URL. RhoConnect: `store_blob`.
+    func storeBlob(user: String, attribute: String, object: String, content: [UInt8]) throws -> String
+    /// Returns a text for the clients about this source; nil for none. RhoConnect: `metadata`.
+    func metadata(user: String) throws -> String?
+}
+
+extension RhoConnectAdapter {
+    /// Does nothing.
+    public func login(user: String) throws {}
+    /// Does nothing.
+    public func logoff(user: String) throws {}
+    /// Returns the objects of a query with the parameters.
+    public func search(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
+        try query(user: user, parameters: parameters)
+    }
+    /// Refuses.
+    public func create(user: String, attributes: [String: String]) throws -> String? { throw RhoConnectAdapterError("create is not supported") }
+    /// Refuses.
+    public func update(user: String, object: String, attributes: [String: String]) throws { throw RhoConnectAdapterError("update is not supported") }
+    /// Refuses.
+    public func delete(user: String, object: String, attributes: [String: String]) throws { throw RhoConnectAdapterError("delete is not supported") }
+    /// Refuses.
+    public func storeBlob(user: String, attribute: String, object: String, content: [UInt8]) throws -> String {
+        throw RhoConnectAdapterError("files are not supported")
+    }
+    /// Returns nil.
+    public func metadata(user: String) throws -> String? { nil }
+}
+
+/// An error whose text goes to the client.
+public struct RhoConnectAdapterError: Error, Sendable, Hashable {
+    /// The text.
+    public let message: String
+    /// Makes an error.
+    public init(_ message: String) { self.message = message }
+}
+
+/// A source: its adapter and its settings.
+public struct RhoConnectSource: Sendable {
+    /// The data that clients share.
+    public enum Partition: String, Sendable {
+        /// Each user has data of his own.
+        case user
+        /// All users see the same data.
+        case app
+    }
+
+    /// The name in URLs and messages.
+    public var name: String
+    /// The application's side.
+    public var adapter: any RhoConnectAdapter
+    /// The number of seconds between two queries of the adapter; default 300, 0: at every query of a client, -1: never by itself.
+    public var pollInterval = 300
+    /// The data that clients share; default ``Partition/user``.
+    public var partition = Partition.user
+    /// Whether the server keeps no copy of the data; default `false`.
+    public var isPassThrough = false
+    /// The version of the adapter's schema; nil (default): the source has none. Another version is reported to each client once.
+    public var schemaVersion: String?
+
+    /// Makes a source.
+    public init(_ name: String, adapter: any RhoConnectAdapter) {
+        self.name = name
+        self.adapter = adapter
+    }
+}
+
+extension RhoConnectSource {
+    /// The owner of the data in the state: the user, or the application.
+    func owner(_ user: String) -> String { partition == .user ? "user:" + user : "app" }
+}
+
+/// The text of an error for clients.
+func adapterText(_ error: any Error) -> String { (error as? RhoConnectAdapterError)?.message ?? "\(error)" }

@@ -1,0 +1,139 @@
+internal import MobileServer
+internal import MobileStore
+
+/// The tables of the face in the server's state.
+enum RhoTables {
+    static func create(in connection: any StateConnection) throws {
+        let ordered = connection.dialect.ordered
+        for statement in [
+            "CREATE TABLE IF NOT EXISTS _rho_session (token TEXT PRIMARY KEY, user_name TEXT NOT NULL, used BIGINT NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS _rho_client (id TEXT PRIMARY KEY, user_name TEXT NOT NULL, fields TEXT NOT NULL)",
+            // The copy of the back end's objects. content: the attributes as JSON, sorted by name, so that equal objects have equal texts.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_md (
+                source TEXT NOT NULL, owner TEXT NOT NULL, object TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (source, owner, object))\(ordered)
+            """,
+            // The objects that a client holds.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_cd (
+                client TEXT NOT NULL, source TEXT NOT NULL, object TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (client, source, object))\(ordered)
+            """,
+            // The rest of the state of a client in a source (see ClientState), and of a source for its owner.
+            "CREATE TABLE IF NOT EXISTS _rho_state (client TEXT NOT NULL, source TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (client, source))",
+            """
+            CREATE TABLE IF NOT EXISTS _rho_source (
+                source TEXT NOT NULL, owner TEXT NOT NULL, refreshed BIGINT NOT NULL, errors TEXT NOT NULL, metadata TEXT, PRIMARY KEY (source, owner))
+            """,
+            // Uploaded changes. content: a JSON array of pairs, id and attributes, that are to be done.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_queue (
+                id \(connection.dialect.id), source TEXT NOT NULL, kind TEXT NOT NULL, client TEXT NOT NULL, user_name TEXT NOT NULL, content TEXT NOT NULL)
+            """,
+            "CREATE TABLE IF NOT EXISTS _rho_value (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
+        ] { try connection.execute(statement) }
+    }
+
+    /// Makes a token: a number that grows, in microseconds.
+    static func token(_ now: Int64, in connection: any StateConnection) throws -> String {
+        let last = try connection.first("SELECT value FROM _rho_value WHERE name = 'token'")?.first?.integer ?? 0
+        let token = max(last + 1, now * 1000)
+        try connection.execute(
+            "INSERT INTO _rho_value (name, value) VALUES ('token', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [.integer(token)])
+        return String(token)
+    }
+}
+
+/// The state of one client in one source: what was sent and not acknowledged, and the results of uploads that were not sent.
+struct ClientState {
+    private(set) var members: JSONObject
+    private let client: String
+    private let source: String
+
+    init(_ client: String, _ source: String, in connection: any StateConnection) throws {
+        (self.client, self.source) = (client, source)
+        let text = try connection.first(
+            "SELECT content FROM _rho_state WHERE client = ?1 AND source = ?2" + connection.dialect.lock, [.text(client), .text(source)])?.first?.text
+        members = try text.map { try JSONValue(parsing: $0) }?.object ?? [:]
+    }
+
+    func save(in connection: any StateConnection) throws {
+        try connection.execute(
+            "INSERT INTO _rho_state (client, source, content) VALUES (?1, ?2, ?3) ON CONFLICT (client, source) DO UPDATE SET content = excluded.content",
+            [.text(client), .text(source), .text(JSONValue.object(members).description)])
+    }
+
+    enum Member: String {
+        /// The token of the page that waits for its acknowledgement, and the page.
+        case token, page, pageCount, pageTotal
+        /// Errors that travel with the page.
+        case errorPage
+        /// Results of uploads: links, errors by kind, deletions of objects that got no id.
+        case links, errors, orphans
+        /// The texts that the client has.
+        case metadata, schema
+        case search
+    }
+
+    subscript(_ member: Member) -> JSONValue? {
+        get { members[member.rawValue] }
+        set {
+            if let newValue {
+                members[member.rawValue] = newValue
+            } else {
+                members = JSONObject(uniqueKeys: members.filter { $0.key != member.rawValue }.map { ($0.key, $0.value) })
+            }
+        }
+    }
+
+    /// Adds a member to an object.
+    mutating func add(_ key: String, _ value: JSONValue, to member: Member) {
+        var object = self[member]?.object ?? [:]
+        object[key] = value
+        self[member] = .object(object)
+    }
+}
+
+/// Attributes as text, and back.
+enum ObjectText {
+    static func text(_ attributes: [String: String]) -> String {
+        JSONValue.object(json(attributes)).description
+    }
+
+    static func json(_ attributes: [String: String]) -> JSONObject {
+        JSONObject(uniqueKeys: attributes.sorted { $0.key < $1.key }.map { ($0.key, JSONValue.string($0.value)) })
+    }
+
+    static func attributes(_ text: String) throws -> [String: String] {
+        guard case .object(let members) = try JSONValue(parsing: text) else { return [:] }
+        return Dictionary(members.map { ($0.key, $0.value.string ?? "") }) { $1 }
+    }
+
+    /// Attributes as a client sends them: every value becomes a text, reserved names are dropped, and a colon in a name begins its value.
+    static func received(_ json: JSONValue) -> [String: String] {
+        guard case .object(let members) = json else { return [:] }
+        var attributes: [String: String] = [:]
+        for member in members where member.key != "id" && member.key != "attrib_type" {
+            let text = text(of: member.value)
+            guard let colon = member.key.firstIndex(of: ":") else {
+                attributes[member.key] = text
+                continue
+            }
+            attributes[String(member.key[..<colon])] = member.key[member.key.index(after: colon)...] + ":" + text
+        }
+        return attributes
+    }
+
+    private static func text(of value: JSONValue) -> String {
+        switch value {
+        case .null: ""
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .number(let text): shortened(text)
+        case .string(let text): text
+        case .array, .object: value.description
+        }
+    }
+
+    /// A number as the shortest text of the same double, as the original server writes it.
+    private static func shortened(_ text: String) -> String { Double(text).map { "\($0)" } ?? text }
+}

@@ -1,0 +1,197 @@
+internal import MobileStore
+
+/// The synchronization of one model: upload, then pages until the end of the data.
+final class SourceSync {
+    private let run: SyncRun
+    private let source: Source
+    private var inserted = 0
+    private var deleted = 0
+    private var cumulative = 0
+    private var total = 0
+
+    init(_ run: SyncRun, _ source: Source) {
+        self.run = run
+        self.source = source
+    }
+
+    /// Synchronizes the model, and reports.
+    /// - Returns: whether the whole run ends here: another version of the protocol, a changed schema, a session or client that the server does not accept.
+    func synchronize() -> Bool {
+        let began = run.core.environment.milliseconds()
+        var failure: RhoConnectError?
+        var isSchemaChanged = false
+        do throws(RhoConnectError) {
+            try reportStoredErrors()
+            if try run.core.database.read({ try self.source.queue.isUncertain(in: $0) }) {
+                isSchemaChanged = try receive()
+                if !isSchemaChanged {
+                    try run.write("resolve uploads") { try self.source.queue.resolveUncertain(self.source.table, in: $0) }
+                }
+            }
+            if !isSchemaChanged {
+                try upload()
+                isSchemaChanged = try receive()
+            }
+        } catch {
+            failure = error
+        }
+        guard !run.isStopped else { return true }
+        finish(failure, began: began)
+        report(failure, isSchemaChanged)
+        return isSchemaChanged || failure.map { $0.code == .syncVersion || $0.code == .unauthorized || $0.isUnknownClient } == true
+    }
+
+    // MARK: Upload
+
+    /// Sends the local changes.
+    func upload() throws(RhoConnectError) {
+        let source = source, attempts = run.calls.settings.createAttempts
+        let batch = try run.write("collect changes") { connection in
+            try source.queue.collect(source, attempts: attempts, waiting: { try self.isTemporary($1, of: $0, in: connection) }, in: connection)
+        }
+        guard !batch.isEmpty || batch.isForced else { return }
+        let answer: ServerCalls.Answer
+        do throws(RhoConnectError) {
+            answer = try send(batch)
+        } catch {
+            // A refused session or client: the server surely has not queued the changes.
+            let isKnown = error.code == .unauthorized || error.isUnknownClient || error.code == .runtime
+            try run.core.database.write("upload failed") { try source.queue.fail(batch, isKnown: isKnown, source.table, in: $0) }
+            throw error
+        }
+        try run.core.database.write("upload sent") { connection in
+            try source.queue.succeed(batch, in: connection)
+            if let session = answer.session { try ClientInfo.renew(session: session, in: connection) }
+        }
+        run.calls.session = answer.session ?? run.calls.session
+    }
+
+    private func send(_ batch: UploadBatch) throws(RhoConnectError) -> ServerCalls.Answer {
+        let calls = run.calls, url = calls.address.upload(source.name), id = source.id
+        let names = try run.core.database.read { try BlobNames.read(id, in: $0) }.union(source.blobAttributes.keys)
+        let files = BlobUpload(batch, names: names, folder: run.core.database.blobFolder)
+        do {
+            let json = try UploadBody.json(batch, source: source.name, client: calls.clientID, blobs: files.fields)
+            guard !files.isEmpty else { return try calls.send("POST", url, json: json) }
+            let multipart = try files.multipart(json)
+            return try calls.send("POST", url, headers: [("Content-Type", multipart.contentType)], body: multipart.body)
+        } catch {
+            throw RhoConnectError(error)
+        }
+    }
+
+    /// Whether a value of an attribute is the id of a new object that the server has not confirmed.
+    private func isTemporary(_ value: String, of attribute: String, in connection: Connection) throws -> Bool {
+        guard let name = source.model.associations[attribute], let other = try? run.core.source(named: name), other.isIncremental else {
+            return false
+        }
+        guard let marker = try other.queue.marker(of: value, in: connection) else { return false }
+        return marker.progress != .confirmed
+    }
+
+    // MARK: Pages
+
+    /// Receives pages until the end of the data.
+    /// - Returns: whether the server's schema has changed.
+    private func receive() throws(RhoConnectError) -> Bool {
+        var isAtEnd = false
+        while !isAtEnd {
+            try run.checkStopped()
+            let calls = run.calls, id = source.id
+            let token = try run.core.database.read { try SourceRow(id, in: $0).token }
+            // A token that matches nothing has the server repeat a page that was not committed. No token would acknowledge it.
+            let url = calls.address.query(
+                source.name, client: calls.clientID, pageSize: calls.settings.pageSize, token: token.isEmpty ? "1" : token,
+                extra: calls.settings.queryParameters)
+            let answer = try calls.send("GET", url)
+            let page = try PageResponse(parsing: answer.body)
+            total = page.totalCount
+            let blobs = try BlobDownload(run, source).files(of: page)
+            var application = PageApplication(source, page, run.core, blobs)
+            let session = answer.session
+            try run.write("page of \(source.name)") { connection in
+                try application.apply(in: connection)
+                if let session { try ClientInfo.renew(session: session, in: connection) }
+            }
+            run.calls.session = session ?? run.calls.session
+            if application.isSchemaChanged { return true }
+            report(application, page)
+            if let failure = blobs.failure { throw failure }
+            isAtEnd = page.token.isEmpty || source.model.options.isPassThrough
+        }
+        return false
+    }
+
+    // MARK: Reports
+
+    private func report(_ application: PageApplication, _ page: PageResponse) {
+        inserted += application.inserted
+        deleted += application.deleted
+        cumulative += page.count
+        reportErrors(application.errors)
+        reportObjects(application.changes)
+        guard page.count > 0 else { return }
+        var notify = notification(.inProgress)
+        notify.processedCount = page.count
+        run.report(notify)
+    }
+
+    /// Reports errors that were committed, and forgets them.
+    private func reportErrors(_ errors: RhoConnectServerErrors) {
+        guard !errors.isEmpty, !run.isStopped else { return }
+        var notify = notification(.error)
+        notify.errorCode = .customSyncServer
+        notify.errorMessage = errors.source.sorted { $0.key < $1.key }.first?.value ?? ""
+        notify.serverErrors = errors
+        run.report(notify)
+        let id = source.id
+        do throws(RhoConnectError) {
+            try run.core.database.write("errors reported") { try SourceRow.set("errors = NULL", of: id, in: $0) }
+        } catch {
+            run.core.log(.warning, "the errors of \(source.name) will be reported again: \(error)")
+        }
+    }
+
+    /// Reports the errors of a page that was committed by a process which ended before it could report them.
+    private func reportStoredErrors() throws(RhoConnectError) {
+        let id = source.id
+        guard let stored = try run.core.database.read({ try SourceRow(id, in: $0).errors }) else { return }
+        reportErrors(StoredErrors.read(stored, of: source.name))
+    }
+
+    private func reportObjects(_ changes: PageChanges) {
+        let notify = run.core.withState { changes.notification(of: source.id, observed: $0.observedObjects) }
+        guard !notify.isEmpty, !run.isStopped else { return }
+        run.core.withState(\.objectCallback)?(notify)
+    }
+
+    private func report(_ failure: RhoConnectError?, _ isSchemaChanged: Bool) {
+        var notify = notification(isSchemaChanged ? .schemaChanged : failure == nil ? .ok : .error)
+        if let failure { (notify.errorCode, notify.errorMessage) = (failure.code, failure.message) }
+        run.report(notify)
+    }
+
+    private func notification(_ status: RhoConnectNotify.Status) -> RhoConnectNotify {
+        var notify = RhoConnectNotify(status: status)
+        (notify.sourceID, notify.sourceName) = (source.id, source.name)
+        (notify.totalCount, notify.cumulativeCount) = (total, cumulative)
+        return notify
+    }
+
+    /// Notes the end in the row of the source.
+    private func finish(_ failure: RhoConnectError?, began: Int64) {
+        let id = source.id, now = run.core.environment.milliseconds()
+        let values = [Value(inserted), Value(deleted), Value(now - began), Value(failure == nil ? 1 : 0), Value(now / 1000)]
+        do throws(RhoConnectError) {
+            try run.core.database.write("end of source") { connection in
+                try SourceRow.set(
+                    """
+                    last_inserted_size = ?1, last_deleted_size = ?2, last_sync_duration = ?3, last_sync_success = ?4,
+                    last_updated = CASE ?4 WHEN 1 THEN ?5 ELSE last_updated END
+                    """, values, of: id, in: connection)
+            }
+        } catch {
+            run.core.log(.warning, "the end of \(source.name) was not noted: \(error)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import MobileStore
+import RhoConnectClient
+import TestSupport
+import Testing
+
+@Suite struct ClientIdentityTests {
+    @Test("RC-006 RC-025: the first synchronization makes one client id, which all source requests carry and later synchronizations use again")
+    func oneClientID() throws {
+        let bench = try Bench()
+        #expect(bench.client.syncAll().status == .complete)
+        try bench.item.create(["title": "Saw"])
+        bench.client.syncAll()
+        bench.client.search([bench.item])
+        #expect(bench.server.requests.filter { $0.path == "/rc/v1/clients" }.count == 1)
+        let calls = bench.server.requests.filter { $0.path.hasPrefix("/app/v1/") || $0.path.hasPrefix("/rc/v1/app/") }
+        #expect(calls.count >= 4)
+        #expect(calls.allSatisfy { $0.headers["x-rhoconnect-client-id"] == "client1" })
+        bench.check()
+    }
+
+    @Test func `a client id that is empty in a 200 answer is error 4`() throws {
+        let bench = try Bench()
+        bench.server.answer("POST /rc/v1/clients", .json(#"{"client":{"client_id":""}}"#))
+        #expect(bench.client.syncAll().errorCode == .unexpectedServerResponse)
+    }
+
+    @Test(
+        "RC-027: the text about an unknown client is recognized in any case of letters",
+        arguments: ["Unknown client", "unknown client", "UNKNOWN CLIENT"])
+    func unknownClient(text: String) throws {
+        let bench = try Bench()
+        bench.server.add("Item", .init(status: 500, contentType: "application/json", body: [UInt8](text.utf8)))
+        let notify = bench.client.syncAll()
+        #expect(notify.errorCode == .remoteServer && notify.isUnknownClientError)
+        #expect(notify.status == .error)
+    }
+
+    @Test("RC-028: after a client reset the next synchronization makes a new client and loads all data")
+    func clientReset() throws {
+        let bench = try Bench()
+        bench.server.add("Item", #"{"insert":{"77":{"title":"Saw"}}}"#, token: "11")
+        bench.client.syncAll()
+        #expect(try bench.item.count() == 1)
+        try bench.client.databaseClientReset()
+        #expect(try bench.item.count() == 0)
+        #expect(bench.client.isLoggedIn)
+        bench.server.forgetRequests()
+        bench.server.add("Item", #"{"insert":{"77":{"title":"Saw"}}}"#, token: "12")
+        bench.client.syncAll()
+        #expect(bench.server.requests.first?.path == "/rc/v1/clients")
+        #expect(bench.server.queries.first?.headers["x-rhoconnect-client-id"] == "client2")
+        #expect(bench.server.queries.first?.query["token"] == "1")
+        #expect(try bench.item.find("77")?.attributes == ["title": "Saw"])
+        bench.check()
+    }
+
+    @Test("RC-031: the device is registered once per pin, and again after a login")
+    func register() throws {
+        let bench = try Bench()
+        bench.client.setDevice(
+            .init(pin: "a1b2", pushType: "apple", type: "APPLE", port: "100", phoneID: "ph-7", applicationID: "com.acme", applicationVersion: "1.2"))
+        func count() -> Int { bench.server.requests.filter { $0.path.hasSuffix("/register") }.count }
+        bench.client.syncAll()
+        bench.client.syncAll()
+        #expect(count() == 1)
+        let body = bench.server.requests.first { $0.path.hasSuffix("/register") }?.json
+        #expect(
+            body?["device_pin"] == "a1b2" && body?["device_push_type"] == "apple" && body?["phone_id"] == "ph-7"
+                && body?["device_app_id"] == "com.acme")
+        bench.client.setDevice(.init(pin: "c3d4", pushType: "apple"))
+        bench.client.syncAll()
+        #expect(count() == 2)
+        bench.client.login(user: "kim", password: "p")
+        #expect(count() == 3)
+        bench.check()
+    }
+
+    @Test("RC-034: a wanted reset is sent before the first model, and forgotten after a 200 only")
+    func reset() throws {
+        let bench = try Bench()
+        bench.client.syncAll()
+        try bench.client.databaseFullReset()
+        bench.server.forgetRequests()
+        let place = "POST /rc/v1/clients/client1/reset"
+        bench.server.answer(place, .text(500, "boom"))
+        bench.server.answer(place, .empty)
+        #expect(bench.client.syncAll().errorCode == .remoteServer)
+        #expect(bench.server.requests.map(\.path) == ["/rc/v1/clients/client1/reset"])
+        #expect(try bench.value("SELECT reset FROM client_info") == 1)
+        bench.client.syncAll()
+        #expect(bench.server.requests.map(\.path).suffix(2) == ["/rc/v1/clients/client1/reset", "/app/v1/Item"])
+        #expect(try bench.value("SELECT reset FROM client_info") == 0)
+        bench.client.syncAll()
+        #expect(bench.server.requests.filter { $0.path.hasSuffix("/reset") }.count == 2)
+        bench.check()
+    }
+
+    @Test("RC-036: another server address ends the session and forgets the client id; the data stays")
+    func otherServer() throws {
+        let bench = try Bench()
+        bench.client.syncAll()
+        try bench.item.create(["title": "Saw"])
+        try bench.client.setSyncServer(bench.server.url)
+        #expect(bench.client.isLoggedIn)
+        try bench.client.setSyncServer("http://127.0.0.1:1/")
+        #expect(!bench.client.isLoggedIn)
+        #expect(try bench.value("SELECT client_id FROM client_info") == "")
+        #expect(try bench.item.count() == 1)
+    }
+
+    @Test(arguments: [true, false])
+    func `full resets keep the client id, and log out where their name says so`(logsOut: Bool) throws {
+        let bench = try Bench()
+        bench.client.syncAll()
+        try bench.item.create(["title": "Saw"])
+        if logsOut { try bench.client.databaseFullResetAndLogout() } else { try bench.client.databaseFullReset() }
+        #expect(bench.client.isLoggedIn == !logsOut)
+        #expect(try bench.item.count() == 0)
+        #expect(try !bench.item.isChanged())
+        #expect(try bench.value("SELECT client_id FROM client_info") == "client1")
+        #expect(try bench.value("SELECT reset FROM client_info") == 1)
+        try bench.client.databaseFullClientResetAndLogout()
+        #expect(try bench.value("SELECT client_id FROM client_info") == "")
+    }
+
+    @Test func `the older style makes, resets and queries a client by its own addresses`() throws {
+        let bench = try Bench(style: .version3)
+        try bench.item.create(["title": "Saw"])
+        #expect(bench.client.syncAll().status == .complete)
+        try bench.client.databaseFullReset()
+        bench.client.syncAll()
+        #expect(
+            bench.server.requests.map { $0.method + " " + $0.path } == [
+                "GET /application/clientcreate", "POST /application", "GET /application", "GET /application/clientreset", "GET /application",
+            ])
+        bench.check()
+    }
+}
