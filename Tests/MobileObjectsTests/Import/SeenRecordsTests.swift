@@ -4,7 +4,7 @@ import Testing
 
 @testable import MobileObjects
 
-/// What a database remembers of the records of the back ends.
+/// The records of the back ends that a database has seen.
 @Suite struct SeenRecordsTests {
     @Test(
         "an import replaces what was seen, unless a change is pending that may be based on it",
