@@ -111,7 +111,7 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "RhoConnectClient", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
+                "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
