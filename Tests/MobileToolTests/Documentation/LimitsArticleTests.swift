@@ -35,6 +35,8 @@ import Testing
         "mc_json_append_number.SCALE_MAXIMUM": "the largest power of ten of 64 bits",
         "MC_CURSOR_RANGES_MAXIMUM": "follows from MC_CURSOR_TERMS_MAXIMUM",
         "mc_optimize.STATEMENTS_BYTES_MAXIMUM": "statements of one ANALYZE",
+        "mc_zip_format.ZIP_COMMENT_MAXIMUM": "the comment of an archive, whose length the format limits itself",
+        "mc_zip_writer.LONGEST": "bytes that zlib takes at a time; more are handed over in pieces",
         "mc_statement.LONGEST": "SQL that a message quotes", "mc_statement_journal.SIZE_MAXIMUM": "journal in memory; a longer one goes to a file",
     ]
 
