@@ -53,7 +53,8 @@ extension Transaction {
             """, [.integer(now - Int64(Self.acceptedTime * 1000)), .integer(Int64(Self.acceptedLimit))])
     }
 
-    /// Lists operations as lost: those of an era above the number that the back end has reached in it.
+    /// Lists operations as lost: those of an era above the number that the back end has reached in it. The next synchronization reads the groups of their
+    /// rows from the start.
     /// - Returns: the number of operations that were not listed before.
     package func noteLost(_ reached: [String: Int64]) throws -> Int {
         var count = 0
@@ -61,9 +62,13 @@ extension Transaction {
             count += try connection.execute(
                 "UPDATE \"_accepted\" SET \"lost\" = 1 WHERE \"era\" = ?1 AND \"number\" > ?2 AND \"lost\" = 0", [.text(era), .integer(number)])
         }
-        if count > 0 {
-            database.environment.console.warn(
-                "\(count) accepted operations are lost: the server's back end was restored from a backup; see lostOperations()")
+        guard count > 0 else { return 0 }
+        database.environment.console.warn(
+            "\(count) accepted operations are lost: the server's back end was restored from a backup; see lostOperations()")
+        // Their rows may still show what they wrote: the download after their acceptance may have come from the restored back end already, which has
+        // no change to report about a row that it never had.
+        for row in try connection.storedRows([AcceptedColumn.entity], "WHERE \"lost\" = 1 GROUP BY \"entity\"") {
+            try forgetToken(ofGroup: metadata.entity(named: row.text(.entity)).model.synchronizationGroup)
         }
         return count
     }

@@ -44,8 +44,10 @@ extension WLClient {
             engine.mailbox.later { completion(.success(stored)) }
             return nil
         }
+        // Taken now: calls whose sending fails later, in any order, wait in the order in which they were made.
+        let place = options.replay == .never ? 0 : outbox.nextPlace()
         if options.replay != .never, outbox.mustWait(isConnected: isConnected) {
-            outbox.add(data, options, completion)
+            outbox.add(data, options, at: place, completion)
             replayWaitingCalls()
             return nil
         }
@@ -64,7 +66,7 @@ extension WLClient {
                 if let stored = failure.isOutOfReach ? self.outbox.results.anyway(data, options) : nil {
                     completion(.success(stored))
                 } else if options.replay.allowsReplay(after: failure) {
-                    self.outbox.add(data, options, completion)
+                    self.outbox.add(data, options, at: place, completion)
                 } else {
                     completion(outcome)
                 }

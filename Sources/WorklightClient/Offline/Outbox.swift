@@ -11,6 +11,8 @@ final class Outbox: Sendable {
         /// The callbacks of calls of this run of the program, by their number.
         var completions: [Int64: (context: (any Sendable)?, completion: Completion)] = [:]
         var isReplaying = false
+        /// The place of the last call; nil: not read yet.
+        var lastPlace: Int64?
         /// The number of waiting calls; nil: not counted yet.
         var count: Int?
         var delegate: (any WLReplayDelegate)?
@@ -54,8 +56,22 @@ final class Outbox: Sendable {
     /// Whether a new call has to wait: there is no connection, or others wait and come first.
     func mustWait(isConnected: Bool) -> Bool { engine.store != nil && (!isConnected || count > 0) }
 
-    /// Adds a call at the end.
-    func add(_ data: WLProcedureInvocationData, _ options: WLProcedureOptions, _ completion: @escaping Completion) {
+    /// Returns the place of a call that may have to wait, after those of all earlier calls.
+    func nextPlace() -> Int64 {
+        let known = state.withLock { $0.lastPlace != nil }
+        let last =
+            known
+            ? 0 : engine.keep(or: 0) { try engine.store?.database.read { try $0.number("SELECT coalesce(max(id), 0) FROM wl_outbox") } ?? 0 }
+        return state.withLock { state in
+            let place = (state.lastPlace ?? last) + 1
+            state.lastPlace = place
+            return place
+        }
+    }
+
+    /// Adds a call.
+    /// - Parameter place: from ``nextPlace()``, taken when the call was made.
+    func add(_ data: WLProcedureInvocationData, _ options: WLProcedureOptions, at place: Int64, _ completion: @escaping Completion) {
         guard let store = engine.store else {
             let failure = WLFailResponse(.unresponsiveHost, "the call cannot wait: the client has no store", context: options.invocationContext)
             return engine.mailbox.later { completion(.failure(failure)) }
@@ -64,9 +80,9 @@ final class Outbox: Sendable {
             _ = count
             let id = try store.database.write(label: "call that waits") { connection in
                 try connection.execute(
-                    "INSERT INTO wl_outbox (adapter, procedure, parameters, repeatable, sent) VALUES (?, ?, ?, ?, 0)",
+                    "INSERT INTO wl_outbox (id, adapter, procedure, parameters, repeatable, sent) VALUES (?, ?, ?, ?, ?, 0)",
                     [
-                        .text(data.adapter), .text(data.procedure), .text(JSONValue.array(data.parameters).description),
+                        .integer(place), .text(data.adapter), .text(data.procedure), .text(JSONValue.array(data.parameters).description),
                         Value(options.replay == .repeatable),
                     ])
                 return connection.lastInsertedKey

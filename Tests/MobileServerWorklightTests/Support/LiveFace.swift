@@ -22,7 +22,7 @@ final class LiveFace {
         var configuration = WLConfiguration(
             host: "127.0.0.1", port: String(http.port), serverContext: "/Demo", applicationID: application, applicationVersion: version)
         // Machines under load need more than the default.
-        configuration.defaultTimeout = .seconds(120)
+        configuration.defaultTimeout = .seconds(600)
         configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
         return configuration
     }

@@ -76,6 +76,20 @@ import Testing
         #expect(try Customer.findAll(in: device.crm).allSatisfy { $0.name != "Gone" } && device.customers() == scene.other.customers())
     }
 
+    @Test func `a row whose creation was accepted, and lost before its download, goes`() throws {
+        let bench = try RestoreBench(), device = try bench.newDevice("device")
+        try bench.synchronize(device)
+        try bench.backUp("enterprise.db", to: "enterprise.backup")
+        try bench.submit("Gone", device)
+        // The operation is sent, and no group of rows is received.
+        #expect(try device.crm.synchronize("system").operationsAccepted == 1)
+        #expect(try Customer.findAll(in: device.crm).contains { $0.name == "Gone" })
+        try bench.restore("enterprise.db", from: "enterprise.backup")
+        for _ in 0..<2 { try bench.synchronize(device) }
+        #expect(try device.crm.lostOperations().count == 1)
+        #expect(try !Customer.findAll(in: device.crm).contains { $0.name == "Gone" })
+    }
+
     @Test("so is a delete, and another operation", arguments: Loss.allCases)
     func otherChanges(loss: Loss) throws {
         let scene = try Scene(), bench = scene.bench

@@ -100,7 +100,9 @@ final class StrictServer: Sendable {
         var configuration = WLConfiguration(
             host: "127.0.0.1", port: String(port), serverContext: "/Demo/", applicationID: "Demo", applicationVersion: "1.0")
         // Machines under load need more than the default.
-        configuration.defaultTimeout = .seconds(120)
+        configuration.defaultTimeout = .seconds(600)
+        // A heartbeat is a request: tests of it set the interval.
+        configuration.heartbeatInterval = .zero
         configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
         change(&configuration)
         return configuration
