@@ -53,24 +53,21 @@ extension Transaction {
             """, [.integer(now - Int64(Self.acceptedTime * 1000)), .integer(Int64(Self.acceptedLimit))])
     }
 
-    /// Lists operations as lost: those of an era above the number that the back end has reached in it. The next synchronization reads the groups of their
-    /// rows from the start.
-    /// - Returns: the number of operations that were not listed before.
-    package func noteLost(_ reached: [String: Int64]) throws -> Int {
+    /// Lists operations as lost: those of an era above the number that the back end has reached in it.
+    /// - Returns: the groups of their rows, which still show what the operations wrote; none if all of them were listed before.
+    package func noteLost(_ reached: [String: Int64]) throws -> Set<String> {
         var count = 0
         for (era, number) in reached {
             count += try connection.execute(
                 "UPDATE \"_accepted\" SET \"lost\" = 1 WHERE \"era\" = ?1 AND \"number\" > ?2 AND \"lost\" = 0", [.text(era), .integer(number)])
         }
-        guard count > 0 else { return 0 }
+        guard count > 0 else { return [] }
         database.environment.console.warn(
             "\(count) accepted operations are lost: the server's back end was restored from a backup; see lostOperations()")
-        // Their rows may still show what they wrote: the download after their acceptance may have come from the restored back end already, which has
-        // no change to report about a row that it never had.
-        for row in try connection.storedRows([AcceptedColumn.entity], "WHERE \"lost\" = 1 GROUP BY \"entity\"") {
-            try forgetToken(ofGroup: metadata.entity(named: row.text(.entity)).model.synchronizationGroup)
-        }
-        return count
+        let entities = try connection.storedRows([AcceptedColumn.entity], "WHERE \"lost\" = 1 GROUP BY \"entity\"")
+        // An object may be gone since, with a newer model.
+        let names = Set(try entities.map { try $0.text(.entity) })
+        return Set(metadata.entities.filter { names.contains($0.name) }.map(\.model.synchronizationGroup))
     }
 
     /// Notes that the server knows of lost operations.

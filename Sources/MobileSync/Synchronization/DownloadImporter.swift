@@ -204,12 +204,15 @@ final class DownloadImporter {
             if let systemToken { try transaction.setToken(systemToken.text, ofGroup: SystemGroup.name) }
             if let before = sent.inDoubtBefore, !answers.isEmpty { try transaction.endDoubt(at: before) }
             // Before the answers, so that an operation that is accepted now does not count.
-            _ = try transaction.noteLost(lost)
+            let lostGroups = try transaction.noteLost(lost)
             try transaction.reportedLost(sent.lost)
             let outcomes = try transaction.settle(answers.filter { !$0.isOfCopy }.map { ReplayAnswer($0) })
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
             try goOnAsCopy(transaction)
             try rereadRows(of: outcomes, transaction)
+            // The download after the acceptance of a lost operation may have come from the restored back end already, which has no change to report about
+            // a row that it never had.
+            for group in lostGroups { try transaction.forgetToken(ofGroup: group) }
             for group in received { try transaction.dropBasesOfUnchangedRows(inGroup: group) }
             return outcomes
         }

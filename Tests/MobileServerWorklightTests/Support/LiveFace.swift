@@ -23,6 +23,7 @@ final class LiveFace {
             host: "127.0.0.1", port: String(http.port), serverContext: "/Demo", applicationID: application, applicationVersion: version)
         // Machines under load need more than the default.
         configuration.defaultTimeout = .seconds(600)
+        configuration.heartbeatInterval = .zero
         configuration.device = WLDevice(os: "8.1.2", model: "iPhone7,2")
         return configuration
     }
