@@ -144,12 +144,17 @@ struct BackEndRefresh {
                     look.isPartial = true
                     return look
                 }
+                // A first load takes place under the lease. Without it, sums of all rows are not worth their time.
+                guard state.isLoaded || lease != nil else {
+                    (look.isPartial, look.needsLease) = (true, true)
+                    continue
+                }
                 guard let comparison = try comparison(source, object, partition, state) else {
                     look.unchanged.append(state)
                     continue
                 }
                 let isLarge = try isLarge(comparison, large), isFirst = !state.isLoaded
-                // First loads and large comparisons take place under the lease.
+                // Large comparisons take place under the lease as well.
                 if !isLarge && (!isFirst || lease != nil && firstLoads > 0) {
                     let load = try PartitionLoad(comparison, refresher.rules, backEnd: backEnd.system, source)
                     rows += load.rows.count
@@ -240,20 +245,35 @@ struct BackEndRefresh {
         _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease
     ) throws -> (state: PartitionState, isChanged: Bool)? {
         try refresher.stateStore.staging { staging in
-            var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging)
+            let first = comparison.keys == nil && !comparison.state.isLoaded ? FirstLoad(comparison, refresher) : nil
+            // The segments of rows that were not written are of no use.
+            defer { first?.end() }
+            var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging, first: first)
             try staged.load(backEnd: backEnd.system, source) { if lease.isLost { throw RefreshLease.Lost() } }
             guard try importLaterRecords(source) else { return nil }
             try staged.compare()
-            return try staging.write(label: "refresh from \(backEnd.name)") { connection in
-                try keys.lock(backEnd, in: connection)
-                try lease.hold(in: connection)
-                let state = try comparison.partition.state(lock: connection.dialect.lock, in: connection)
-                guard try state == comparison.state && RefreshLease.rekeyed(place, in: connection) == known.rekeyed else { return nil }
-                let isChanged = try staged.write(in: connection)
-                if isChanged { try notify([state.partition], in: connection) }
-                return (try comparison.partition.state(in: connection), isChanged)
+            do { return try write(staged, staging, known, lease) } catch is FirstLoad.KeysTaken {
+                staged.dropKeys()
+                return try write(staged, staging, known, lease)
             }
         }
+    }
+
+    private func write(
+        _ staged: StagedRefresh, _ staging: any StagingConnection, _ known: Known, _ lease: RefreshLease
+    ) throws -> (state: PartitionState, isChanged: Bool)? {
+        let comparison = staged.comparison
+        let written: (state: PartitionState, isChanged: Bool)? = try staging.write(label: "refresh from \(backEnd.name)") { connection in
+            try keys.lock(backEnd, in: connection)
+            try lease.hold(in: connection)
+            let state = try comparison.partition.state(lock: connection.dialect.lock, in: connection)
+            guard try state == comparison.state && RefreshLease.rekeyed(place, in: connection) == known.rekeyed else { return nil }
+            let isChanged = try staged.write(in: connection)
+            if isChanged { try notify([state.partition], in: connection) }
+            return (try comparison.partition.state(in: connection), isChanged)
+        }
+        if written != nil { staged.noteWritten() }
+        return written
     }
 
     /// Imports the keys of rows that devices have created during a load, from a back end without snapshots.

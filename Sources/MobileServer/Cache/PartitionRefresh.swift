@@ -60,6 +60,31 @@ struct PartitionRefresh {
         return try finish(changed)
     }
 
+    /// Takes over rows that are all new, under the keys that their load has given them as their places.
+    /// - Returns: true: the partition has a new version.
+    /// - Throws: ``FirstLoad/KeysTaken``, and then the transaction must be undone.
+    func takeNewRows(_ rows: Int64, _ first: FirstLoad) throws -> Bool {
+        // In a store that was restored under this process, the counter may not know these keys.
+        guard try PackageCache.nextKey(in: connection) > first.lastKey else { throw FirstLoad.KeysTaken() }
+        let added = try connection.execute(
+            """
+            INSERT INTO _key (object, k, sk) SELECT CAST(?1 AS BIGINT), l.k, l.n FROM \(table) AS l WHERE true\(connection.dialect.order("l.k"))
+            ON CONFLICT (object, k) DO NOTHING
+            """, [objectID])
+        // A row has got another key since, or was loaded twice.
+        guard added == rows else { throw FirstLoad.KeysTaken() }
+        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
+        try connection.execute(
+            """
+            INSERT INTO _row (partition, sk, version, since, deleted, body)
+            SELECT CAST(?1 AS BIGINT), l.n, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(body(key: "l.n")) FROM \(table) AS l\(parents)
+            """, [.integer(partition.id), .integer(version)])
+        if !object.largeAttributes.isEmpty { _ = try largeValues.noteDifferences(version) }
+        let isChanged = try finish(Int(rows))
+        try first.completeBase(version, rows: rows, in: connection)
+        return isChanged
+    }
+
     /// Stores the new version and mark.
     private func finish(_ changed: Int) throws -> Bool {
         let state = comparison.state, isChanged = changed > 0 || !state.isLoaded
@@ -79,15 +104,21 @@ struct PartitionRefresh {
 
     // MARK: Temporary tables
 
-    /// The columns of a loaded row: its place in the load, its key, those of its parents, and its attributes as they travel.
+    /// The columns of a loaded row: its place in the load or its surrogate key (see ``FirstLoad``), its key, those of its parents, and its attributes as they travel.
     var columns: [(name: String, type: String)] {
         [("n", "BIGINT"), ("k", "TEXT")] + object.references.indices.map { (name: "r\($0)", type: "TEXT") } + [("body", "TEXT")]
     }
 
     /// Returns the values of a loaded row for these columns.
-    /// - Parameter number: its place in the load, from 1.
+    /// - Parameter number: its place in the load, or a surrogate key; both only grow.
     func values(of row: LoadedRow, number: Int64) -> [Value] {
-        [.integer(number), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)]
+        var values: [Value] = []
+        values.reserveCapacity(3 + row.references.count)
+        values.append(.integer(number))
+        values.append(.text(row.key.text))
+        for reference in row.references { values.append(Value(reference?.text)) }
+        values.append(.text(row.attributes))
+        return values
     }
 
     /// Copies the keys that are compared.
@@ -144,9 +175,11 @@ struct PartitionRefresh {
     // MARK: Rows
 
     /// The text of a loaded row `l`, with its surrogate key `m.sk` and those of its parents `p0.sk`, ...
-    var body: String {
+    var body: String { body(key: "m.sk") }
+
+    private func body(key: String) -> String {
         let parents = object.references.indices.map { " || ',' || coalesce(CAST(p\($0).sk AS TEXT), 'null')" }
-        return "'[' || CAST(m.sk AS TEXT) || ',' || l.body" + parents.joined() + " || ']'"
+        return "'[' || CAST(\(key) AS TEXT) || ',' || l.body" + parents.joined() + " || ']'"
     }
 
     /// The joins of a loaded row with the keys of its parents.

@@ -152,7 +152,7 @@ extension PostgreSQLValue {
             case .null: .null
             case .integer(let value): .integer(value)
             case .real(let value): .real(value)
-            case .text(let value): .text(value.utf8.contains(0) ? value.replacing("\0", with: "\u{FFFD}") : value)
+            case .text(let value): .text(value.hasNUL ? value.replacing("\0", with: "\u{FFFD}") : value)
             case .blob(let bytes): .blob(bytes)
             }
     }

@@ -38,6 +38,8 @@ final class Depot: BackEnd {
     /// Run at the begin of a read, before its snapshot, and in each load, after its snapshot.
     let willRead = SystemLock<(@Sendable () -> Void)?>(nil)
     let willLoad = SystemLock<(@Sendable (_ isWhole: Bool) -> Void)?>(nil)
+    /// Run once, when the end of the record of operations is read, as after a staged load.
+    let afterLoad = SystemLock<(@Sendable () -> Void)?>(nil)
     /// The number of loads of whole partitions.
     let loads = SystemLock(0)
     /// An article that loads return twice.
@@ -143,7 +145,11 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
         for (place, record) in contents.records.enumerated() where place + 1 > number { try visit(Int64(place + 1), record.client, record.text) }
     }
 
-    func lastNumber() -> Int64 { Int64(contents.records.count) }
+    func lastNumber() -> Int64 {
+        depot.afterLoad.withLock { $0.take() }?()
+        return Int64(contents.records.count)
+    }
+
     func numbers(of operations: [Int64], client: String) -> [Int64: Int64] { [:] }
     func eras() -> [RecordEra] { contents.eras }
 
@@ -164,7 +170,7 @@ final class DepotServers: @unchecked Sendable {
 
     init(
         _ depot: Depot, _ engine: StateStoreTests.Engine, count: Int = 1, clocks: [VirtualClock] = [], rules: [RefreshRules] = [],
-        also other: Depot? = nil
+        also other: Depot? = nil, segments: SegmentRules = SegmentRules()
     ) throws {
         let bench = try StateBench(engine)
         (self.depot, self.bench) = (depot, bench)
@@ -184,6 +190,7 @@ final class DepotServers: @unchecked Sendable {
                 configuration.clock = { clock.milliseconds }
             }
             if index < rules.count { configuration.refreshRules = rules[index] }
+            configuration.segmentRules = segments
             return try MobileServer(configuration)
         }
     }

@@ -69,7 +69,8 @@ import Testing
                 wait: .seconds(60),
                 rowsInMemory: 3, bytesInMemory: 1 << 20)
         }
-        let servers = try DepotServers(depot, engine, count: count, clocks: clocks, rules: rules)
+        let segments = SegmentRules(leastRows: seed % 3 == 0 ? 2 : 4096)
+        let servers = try DepotServers(depot, engine, count: count, clocks: clocks, rules: rules, segments: segments)
         depot.willLoad.withLock { hook in
             hook = { _ in if changes.chance(2) { changes.make() } }
         }

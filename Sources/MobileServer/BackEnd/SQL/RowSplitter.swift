@@ -8,7 +8,6 @@ struct RowSplitter {
     private var position = 0
     private var depth = 0
     private var isInString = false
-    private var isEscaped = false
     /// The ends of the leading values of the row in progress.
     private var ends: [Int] = []
 
@@ -20,18 +19,16 @@ struct RowSplitter {
         text += piece
         var start = 0, index = position
         while index < text.count {
-            let byte = text[index]
-            index += 1
             if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
+                index = Self.endOfString(in: text, from: index)
+                // Also if the text ends with a backslash: the escaped character is the first one of the next piece.
+                guard index < text.count else { break }
+                isInString = false
+                index += 1
                 continue
             }
+            let byte = text[index]
+            index += 1
             switch byte {
             case UInt8(ascii: "\""): isInString = true
             case UInt8(ascii: ","):
@@ -48,9 +45,20 @@ struct RowSplitter {
             default: break
             }
         }
+        position = index - start
         text.removeFirst(start)
         ends = ends.map { $0 - start }
-        position = text.count
+    }
+
+    /// Returns the place of the quotation mark that ends a string; the count or one more if the text ends before, or after a backslash.
+    private static func endOfString(in text: [UInt8], from start: Int) -> Int {
+        var index = start
+        while index < text.count {
+            let byte = text[index]
+            if byte == UInt8(ascii: "\"") { return index }
+            index += byte == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return index
     }
 
     private mutating func finishRow(
@@ -58,6 +66,7 @@ struct RowSplitter {
     ) throws {
         if ends.count < leadingValues { ends.append(end) }
         var values: [ArraySlice<UInt8>] = [], first = start
+        values.reserveCapacity(ends.count)
         for end in ends {
             values.append(text[first..<end])
             first = end + 1
