@@ -244,36 +244,23 @@ struct BackEndRefresh {
     private func load(
         _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease
     ) throws -> (state: PartitionState, isChanged: Bool)? {
-        try refresher.stateStore.staging { staging in
-            let first = comparison.keys == nil && !comparison.state.isLoaded ? FirstLoad(comparison, refresher) : nil
-            // The segments of rows that were not written are of no use.
-            defer { first?.end() }
-            var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging, first: first)
+        let ground = RefreshGround(backEnd: backEnd, keys: keys, lease: lease, place: place, rekeyed: known.rekeyed)
+        if try FirstLoad.isPossible(comparison, source, refresher.stateStore) {
+            let first = FirstLoad(comparison: comparison, backEnd: backEnd, refresher: refresher, ground: ground)
+            return try first.run(source) { try notify([comparison.partition.id], in: $0) }.map { ($0, true) }
+        }
+        return try refresher.stateStore.staging { staging in
+            var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging)
             try staged.load(backEnd: backEnd.system, source) { if lease.isLost { throw RefreshLease.Lost() } }
             guard try importLaterRecords(source) else { return nil }
             try staged.compare()
-            do { return try write(staged, staging, known, lease) } catch is FirstLoad.KeysTaken {
-                staged.dropKeys()
-                return try write(staged, staging, known, lease)
+            return try staging.write(label: "refresh from \(backEnd.name)") { connection in
+                guard try ground.holds(comparison, in: connection) else { return nil }
+                let isChanged = try staged.write(in: connection)
+                if isChanged { try notify([comparison.partition.id], in: connection) }
+                return (try comparison.partition.state(in: connection), isChanged)
             }
         }
-    }
-
-    private func write(
-        _ staged: StagedRefresh, _ staging: any StagingConnection, _ known: Known, _ lease: RefreshLease
-    ) throws -> (state: PartitionState, isChanged: Bool)? {
-        let comparison = staged.comparison
-        let written: (state: PartitionState, isChanged: Bool)? = try staging.write(label: "refresh from \(backEnd.name)") { connection in
-            try keys.lock(backEnd, in: connection)
-            try lease.hold(in: connection)
-            let state = try comparison.partition.state(lock: connection.dialect.lock, in: connection)
-            guard try state == comparison.state && RefreshLease.rekeyed(place, in: connection) == known.rekeyed else { return nil }
-            let isChanged = try staged.write(in: connection)
-            if isChanged { try notify([state.partition], in: connection) }
-            return (try comparison.partition.state(in: connection), isChanged)
-        }
-        if written != nil { staged.noteWritten() }
-        return written
     }
 
     /// Imports the keys of rows that devices have created during a load, from a back end without snapshots.

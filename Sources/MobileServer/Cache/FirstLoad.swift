@@ -1,118 +1,161 @@
+internal import MobileExecution
+internal import MobileModel
 internal import MobileStore
 
-/// The first load of a partition. If it has many rows, they get their surrogate keys while they are loaded, so that their segments can be made at the
-/// same time.
+/// The first load of a partition from a snapshot of its back end. Rows are written while later ones are read, block by block, each in a short write:
 ///
-///     keys of the counter, block by block, each in a short transaction
-///     rows under their keys --> _load                 nobody else sees them
-///                           --> segments              not in use before the write
+///     back end --rows--> blocks --thread--> keys and rows --thread--> segments
+///                                  \--last: the partition's version, which makes all of them valid
 ///
-/// Keys of the counter are given once. Those that a load does not use, because it failed or the rows have others already, are never given.
-final class FirstLoad {
-    private let comparison: PartitionComparison
-    private let refresher: CacheRefresher
-    private var base: BaseDraft?
-    /// The first rows: few ones need no segments, and get keys when they are written.
-    private var waiting: [LoadedRow] = []
-    private var waitingBytes = 0
-    /// The keys of the block in use that are left.
-    private var keys: ClosedRange<Int64>?
-    private var taken: Int64 = 0
-    /// The rows for the next piece of a segment.
-    private var piece: [UInt8] = []
-    private var pieceRows: Int64 = 0
-
-    /// Whether the rows have keys.
-    private(set) var hasKeys = false
-    /// Whether the rows were written under these keys.
-    var isWritten = false
-    /// The greatest key that was taken.
-    private(set) var lastKey: Int64 = 0
-
-    /// A loaded row has got another key meanwhile, or two rows have the same one.
-    struct KeysTaken: Error {}
-
-    /// Limits of the rows that wait, and of a block of keys.
-    private static let waitingBytes = 1 << 20, keysAtLeast: Int64 = 4096, keysAtMost: Int64 = 1 << 18
-    private static let pieceBytes = 65_536
-
-    init(_ comparison: PartitionComparison, _ refresher: CacheRefresher) { (self.comparison, self.refresher) = (comparison, refresher) }
+/// Until then nobody reads them, because the partition counts as not loaded. Those of a load that was broken off stay, and the next load compares them
+/// with what it finds (see ``StagedRefresh``).
+struct FirstLoad: Sendable {
+    let comparison: PartitionComparison
+    let backEnd: ServedBackEnd
+    let refresher: CacheRefresher
+    let ground: RefreshGround
 
     private var rules: SegmentRules { refresher.configuration.segmentRules }
 
-    /// Takes a loaded row.
-    /// - Parameter add: receives each row with its key.
-    func take(_ row: LoadedRow, _ add: (LoadedRow, Int64) throws -> Void) throws {
-        if hasKeys { return try give(row, add) }
-        waiting.append(row)
-        waitingBytes += row.attributes.utf8.count + row.key.text.utf8.count
-        guard waiting.count >= rules.leastRows || waitingBytes >= Self.waitingBytes else { return }
-        hasKeys = true
-        // The texts of others contain the keys of their parents, and some of these may be new.
-        if rules.isOn, comparison.object.references.isEmpty {
-            base = BaseDraft(
-                SegmentNeed(partition: comparison.partition.id, shape: comparison.object.shape), stateStore: refresher.stateStore,
-                configuration: refresher.configuration)
+    /// The state was changed meanwhile.
+    fileprivate struct Changed: Error {}
+
+    /// Whether a partition can be loaded so.
+    static func isPossible(_ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ stateStore: any StateStore) throws -> Bool {
+        guard source.isSnapshot, comparison.keys == nil, !comparison.state.isLoaded else { return false }
+        return try stateStore.read {
+            try !$0.exists("SELECT 1 FROM _row WHERE partition = ?1 LIMIT 1", [.integer(comparison.partition.id)])
         }
-        for row in waiting { try give(row, add) }
-        waiting = []
     }
 
-    /// Takes the rows that wait for others.
-    /// - Parameter add: receives each row with its place in the load.
-    func takeRest(_ add: (LoadedRow, Int64) throws -> Void) throws {
-        for (index, row) in waiting.enumerated() { try add(row, Int64(index + 1)) }
-        waiting = []
-        flush()
+    /// Loads and writes the rows.
+    /// - Parameter notify: is called in the last write.
+    /// - Returns: the partition's state; nil if it, or a key of a row, has changed since the look began.
+    func run(_ source: any BackEndSnapshot, notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+        do { return try load(source, notify) } catch is Changed { return nil }
     }
 
-    private func give(_ row: LoadedRow, _ add: (LoadedRow, Int64) throws -> Void) throws {
-        let key = try nextKey()
-        if base != nil {
-            if pieceRows > 0 { piece.append(UInt8(ascii: ",")) }
-            piece.append(UInt8(ascii: "["))
-            piece += key.description.utf8
-            piece.append(UInt8(ascii: ","))
-            piece += row.attributes.utf8
-            piece.append(UInt8(ascii: "]"))
-            pieceRows += 1
-            // Segments end between pieces.
-            if piece.count >= min(Self.pieceBytes, rules.textBytes / 4) { flush() }
+    private func load(_ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+        let objectID = Value.integer(refresher.cache.id(of: comparison.object))
+        let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
+        var writer: FirstRows?
+        defer { writer?.end() }
+        var rows: [LoadedRow] = [], bytes = 0, count: Int64 = 0
+        func hand(over block: [LoadedRow]) throws {
+            let present = try writer ?? FirstRows(self, mayBeKnown: mayBeKnown)
+            writer = present
+            try present.add(block)
         }
-        try add(row, key)
+        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        try load.forEachRow { row in
+            if ground.lease.isLost { throw RefreshLease.Lost() }
+            rows.append(row)
+            bytes += row.attributes.utf8.count + row.key.text.utf8.count
+            count += 1
+            guard rows.count >= refresher.rules.rowsInBlock || bytes >= refresher.rules.bytesInBlock else { return }
+            try hand(over: rows)
+            (rows, bytes) = ([], 0)
+        }
+        // Few rows are written together with the version.
+        if writer != nil || count >= rules.leastRows {
+            try hand(over: rows)
+            rows = []
+        }
+        try writer?.finish()
+        let state = try withLargeValues(of: load) { connection -> PartitionState? in
+            guard try ground.holds(comparison, in: connection) else { return nil }
+            let refresh = self.refresh(connection)
+            if !rows.isEmpty { try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows) { _ in } }
+            if !comparison.object.largeAttributes.isEmpty { _ = try refresh.largeValues.noteDifferences(refresh.version) }
+            _ = try refresh.finish(Int(count))
+            try writer?.base?.complete(refresh.version, rows: count, in: connection)
+            try notify(connection)
+            return try comparison.partition.state(in: connection)
+        }
+        if state != nil { writer?.isValid = true }
+        return state
     }
 
-    private func flush() {
-        guard pieceRows > 0 else { return }
-        base?.add(piece, count: pieceRows)
-        piece.removeAll(keepingCapacity: true)
-        pieceRows = 0
-    }
-
-    /// Takes a key. The blocks grow with the load, so that at most as many keys are left over as were used.
-    private func nextKey() throws -> Int64 {
-        guard let left = keys else {
-            let count = min(max(taken, Self.keysAtLeast), Self.keysAtMost)
-            let block = try refresher.stateStore.write(label: "keys of new rows", isolation: .locks) {
-                try refresher.cache.takeKeys(count, in: $0)
+    /// Runs the last write, with the digests of large values staged for it.
+    private func withLargeValues<R>(of load: BackEndLoad, _ write: (any StateConnection) throws -> R) throws -> R {
+        let label = "refresh from \(backEnd.name)"
+        guard !comparison.object.largeAttributes.isEmpty else {
+            return try refresher.stateStore.write(label: label, isolation: .locks, write)
+        }
+        return try refresher.stateStore.staging { staging in
+            try staging.prepare { connection in
+                try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in
+                    try LargeValueLoad(load: load, backEnd: backEnd.system).forEach(nil) { digest in
+                        if ground.lease.isLost { throw RefreshLease.Lost() }
+                        try add(digest)
+                    }
+                }
+                let refresh = self.refresh(connection)
+                try refresh.onceEach { try refresh.largeValues.compare() }
             }
-            taken += count
-            keys = block.first < block.last ? block.first + 1...block.last : nil
-            lastKey = block.last
-            return block.first
+            return try staging.write(label: label, write)
         }
-        keys = left.lowerBound < left.upperBound ? left.lowerBound + 1...left.upperBound : nil
-        return left.lowerBound
     }
 
-    /// Waits until the segments are stored.
-    func finish() { base?.finish() }
-
-    /// Makes the segments usable, in the write of the rows.
-    func completeBase(_ version: Int64, rows: Int64, in connection: any StateConnection) throws {
-        if rows >= rules.leastRows { try base?.complete(version, rows: rows, in: connection) }
+    fileprivate func refresh(_ connection: any StateConnection) -> PartitionRefresh {
+        PartitionRefresh(comparison: comparison, package: refresher.package, cache: refresher.cache, connection: connection)
     }
 
-    /// Ends the load. Segments for a write that did not take place are removed.
-    func end() { if !isWritten { base?.end() } }
+    /// Writes a block.
+    /// - Returns: the rows as they travel, in pieces.
+    fileprivate func write(_ block: [LoadedRow], mayBeKnown: Bool) throws -> [RowPiece] {
+        // Segments end between pieces.
+        let pieceBytes = min(65_536, rules.textBytes / 4)
+        return try refresher.stateStore.draft(label: "first rows from \(backEnd.name)") { connection in
+            guard try ground.holds(comparison, in: connection) else { throw Changed() }
+            var pieces = [RowPiece()]
+            try RowBlock(refresh: refresh(connection), mayBeKnown: mayBeKnown).write(block) { text in
+                if pieces[pieces.count - 1].text.count >= pieceBytes { pieces.append(RowPiece()) }
+                pieces[pieces.count - 1].add(text)
+            }
+            return pieces
+        }
+    }
+}
+
+/// The threads of a first load with many rows.
+private final class FirstRows {
+    /// The segments of the rows; nil if the server makes none.
+    let base: BaseDraft?
+    /// Whether the rows, and with them the segments, became valid.
+    var isValid = false
+    private let worker: ItemWorker<[LoadedRow]>
+
+    /// The number of blocks that wait to be written.
+    private static let waitingBlocks = 1
+
+    /// - Throws: ``RequestFailure`` if the system cannot start a thread.
+    init(_ load: FirstLoad, mayBeKnown: Bool) throws {
+        let configuration = load.refresher.configuration
+        let need = SegmentNeed(partition: load.comparison.partition.id, shape: load.comparison.object.shape)
+        let base = configuration.segmentRules.isOn ? BaseDraft(need, stateStore: load.refresher.stateStore, configuration: configuration) : nil
+        let worker = ItemWorker<[LoadedRow]>(capacity: Self.waitingBlocks) {
+            { block in for piece in try load.write(block, mayBeKnown: mayBeKnown) where piece.rows > 0 { base?.add(piece) } }
+        }
+        guard let worker else {
+            base?.discard()
+            throw RequestFailure.busy
+        }
+        (self.base, self.worker) = (base, worker)
+    }
+
+    /// Hands a block over. Waits while another one does.
+    func add(_ block: [LoadedRow]) throws { try worker.add(block) }
+
+    /// Waits until all rows and segments are stored.
+    func finish() throws {
+        try worker.finish()
+        base?.finish()
+    }
+
+    /// Ends the threads. Segments of rows that did not become valid are removed.
+    func end() {
+        try? worker.finish()
+        if !isValid { base?.discard() }
+    }
 }

@@ -22,7 +22,7 @@ struct PartitionRefresh {
     var object: ObjectPlan { comparison.object }
     var partition: Partition { comparison.partition }
     var objectID: Value { .integer(cache.id(of: object)) }
-    private var version: Int64 { comparison.state.version + 1 }
+    var version: Int64 { comparison.state.version + 1 }
 
     /// Compares rows in memory.
     /// - Returns: whether the partition has a new version.
@@ -60,33 +60,9 @@ struct PartitionRefresh {
         return try finish(changed)
     }
 
-    /// Takes over rows that are all new, under the keys that their load has given them as their places.
-    /// - Returns: true: the partition has a new version.
-    /// - Throws: ``FirstLoad/KeysTaken``, and then the transaction must be undone.
-    func takeNewRows(_ rows: Int64, _ first: FirstLoad) throws -> Bool {
-        // In a store that was restored under this process, the counter may not know these keys.
-        guard try PackageCache.nextKey(in: connection) > first.lastKey else { throw FirstLoad.KeysTaken() }
-        let added = try connection.execute(
-            """
-            INSERT INTO _key (object, k, sk) SELECT CAST(?1 AS BIGINT), l.k, l.n FROM \(table) AS l WHERE true\(connection.dialect.order("l.k"))
-            ON CONFLICT (object, k) DO NOTHING
-            """, [objectID])
-        // A row has got another key since, or was loaded twice.
-        guard added == rows else { throw FirstLoad.KeysTaken() }
-        for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
-        try connection.execute(
-            """
-            INSERT INTO _row (partition, sk, version, since, deleted, body)
-            SELECT CAST(?1 AS BIGINT), l.n, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(body(key: "l.n")) FROM \(table) AS l\(parents)
-            """, [.integer(partition.id), .integer(version)])
-        if !object.largeAttributes.isEmpty { _ = try largeValues.noteDifferences(version) }
-        let isChanged = try finish(Int(rows))
-        try first.completeBase(version, rows: rows, in: connection)
-        return isChanged
-    }
-
     /// Stores the new version and mark.
-    private func finish(_ changed: Int) throws -> Bool {
+    /// - Returns: whether the partition has a new version.
+    func finish(_ changed: Int) throws -> Bool {
         let state = comparison.state, isChanged = changed > 0 || !state.isLoaded
         if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
         if comparison.mark != state.mark || comparison.keys == nil && comparison.mark != nil {
@@ -104,13 +80,13 @@ struct PartitionRefresh {
 
     // MARK: Temporary tables
 
-    /// The columns of a loaded row: its place in the load or its surrogate key (see ``FirstLoad``), its key, those of its parents, and its attributes as they travel.
+    /// The columns of a loaded row: its place in the load, its key, those of its parents, and its attributes as they travel.
     var columns: [(name: String, type: String)] {
         [("n", "BIGINT"), ("k", "TEXT")] + object.references.indices.map { (name: "r\($0)", type: "TEXT") } + [("body", "TEXT")]
     }
 
     /// Returns the values of a loaded row for these columns.
-    /// - Parameter number: its place in the load, or a surrogate key; both only grow.
+    /// - Parameter number: its place in the load, from 1.
     func values(of row: LoadedRow, number: Int64) -> [Value] {
         var values: [Value] = []
         values.reserveCapacity(3 + row.references.count)
@@ -139,7 +115,7 @@ struct PartitionRefresh {
     /// Gives surrogate keys to rows that are new to the cache, and to parents when the first child refers to them, even if the parent itself is not in
     /// any partition.
     /// - Parameter isNew: whether all rows may be new; their number is not looked up then.
-    private func addKeys(rows: Int64, isNew: Bool) throws {
+    func addKeys(rows: Int64, isNew: Bool) throws {
         let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = l.k)"
         let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [objectID])
         if count > 0 {
@@ -175,11 +151,9 @@ struct PartitionRefresh {
     // MARK: Rows
 
     /// The text of a loaded row `l`, with its surrogate key `m.sk` and those of its parents `p0.sk`, ...
-    var body: String { body(key: "m.sk") }
-
-    private func body(key: String) -> String {
+    var body: String {
         let parents = object.references.indices.map { " || ',' || coalesce(CAST(p\($0).sk AS TEXT), 'null')" }
-        return "'[' || CAST(\(key) AS TEXT) || ',' || l.body" + parents.joined() + " || ']'"
+        return "'[' || CAST(m.sk AS TEXT) || ',' || l.body" + parents.joined() + " || ']'"
     }
 
     /// The joins of a loaded row with the keys of its parents.

@@ -16,14 +16,9 @@ struct StagedRefresh {
     /// The number of loaded rows; those to write, if all of them are new.
     private var rows: Int64 = 0
     private var newRows: Int64?
-    /// Gives rows their keys while they are loaded; nil for rows that may have keys already.
-    private var first: FirstLoad?
 
-    /// - Parameter first: that of a partition that was never loaded; nil for others.
-    init(
-        _ comparison: PartitionComparison, package: DeployedPackage, cache: PackageCache, staging: any StagingConnection, first: FirstLoad? = nil
-    ) {
-        (self.comparison, self.package, self.cache, self.staging, self.first) = (comparison, package, cache, staging, first)
+    init(_ comparison: PartitionComparison, package: DeployedPackage, cache: PackageCache, staging: any StagingConnection) {
+        (self.comparison, self.package, self.cache, self.staging) = (comparison, package, cache, staging)
     }
 
     /// Loads the rows and large values. The state is not read.
@@ -37,13 +32,8 @@ struct StagedRefresh {
                 try load.forEachRow(comparison.keys) { row in
                     try check()
                     rows += 1
-                    if let first {
-                        try first.take(row) { try add(refresh.values(of: $0, number: $1)) }
-                    } else {
-                        try add(refresh.values(of: row, number: rows))
-                    }
+                    try add(refresh.values(of: row, number: rows))
                 }
-                try first?.takeRest { try add(refresh.values(of: $0, number: $1)) }
             }
             if let keys = comparison.keys { try refresh.stage(keys: keys) }
             if !comparison.object.largeAttributes.isEmpty {
@@ -60,30 +50,20 @@ struct StagedRefresh {
 
     /// Finds what differs from the state.
     mutating func compare() throws {
-        let found = try staging.prepare { connection -> (newRows: Int64?, hasKeys: Bool) in
+        newRows = try staging.prepare { connection in
             let refresh = refresh(connection)
             if !comparison.object.largeAttributes.isEmpty { try refresh.onceEach { try refresh.largeValues.compare() } }
-            if try comparison.keys == nil && refresh.isEmpty { return (rows, try first?.hasKeys == true && !refresh.hasKnownKeys) }
+            if try comparison.keys == nil && refresh.isEmpty { return rows }
             try refresh.compare(rows: rows)
-            return (nil, false)
+            return nil
         }
-        newRows = found.newRows
-        if !found.hasKeys { first = nil }
-        first?.finish()
     }
-
-    /// Takes other keys for the rows: some have got one meanwhile.
-    mutating func dropKeys() { first = nil }
-
-    /// Notes that the write was committed.
-    func noteWritten() { first?.isWritten = true }
 
     /// Writes the differences.
     /// - Returns: whether the partition has a new version.
     func write(in connection: any StateConnection) throws -> Bool {
         var refresh = refresh(connection)
         if newRows == nil { refresh.table = "_difference" }
-        if let first, let newRows { return try refresh.takeNewRows(newRows, first) }
         return try refresh.takeDifferences(newRows: newRows)
     }
 
@@ -96,16 +76,6 @@ extension PartitionRefresh {
     /// Whether the partition has no rows at all.
     fileprivate var isEmpty: Bool {
         get throws { try !connection.exists("SELECT 1 FROM _row WHERE partition = ?1 LIMIT 1", [.integer(partition.id)]) }
-    }
-
-    /// Whether a loaded row is known to the cache.
-    fileprivate var hasKnownKeys: Bool {
-        get throws {
-            // Mostly, rows are new because their object is.
-            guard try connection.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) else { return false }
-            return try connection.exists(
-                "SELECT 1 FROM _load AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?1 AND m.k = l.k LIMIT 1", [objectID])
-        }
     }
 
     /// Collects the rows to write in `_difference`, with those whose own key or a parent's is new, and the rows that are gone in `_missing`.

@@ -21,6 +21,8 @@ final class Depot: BackEnd {
         var eras: [RecordEra] = []
     }
 
+    struct BrokenOff: Error {}
+
     struct Article: Sendable, Equatable {
         var name: String
         /// The names of the shelves are its letters: an article can be on several.
@@ -38,8 +40,8 @@ final class Depot: BackEnd {
     /// Run at the begin of a read, before its snapshot, and in each load, after its snapshot.
     let willRead = SystemLock<(@Sendable () -> Void)?>(nil)
     let willLoad = SystemLock<(@Sendable (_ isWhole: Bool) -> Void)?>(nil)
-    /// Run once, when the end of the record of operations is read, as after a staged load.
-    let afterLoad = SystemLock<(@Sendable () -> Void)?>(nil)
+    /// The article before which a load breaks off.
+    let breaksBefore = SystemLock<Int64?>(nil)
     /// The number of loads of whole partitions.
     let loads = SystemLock(0)
     /// An article that loads return twice.
@@ -108,6 +110,8 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
 
     private var contents: Depot.Contents { taken ?? depot.contents.withLock { $0 } }
 
+    var isSnapshot: Bool { depot.hasSnapshots }
+
     func position() -> BackEndPosition? { BackEndPosition(historyID: "", state: "\(contents.state)") }
 
     func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) -> BackEndChanges {
@@ -123,6 +127,7 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
         depot.willLoad.withLock { $0 }?(keys == nil)
         let shelf = parameters["shelf"]?.text ?? ""
         for (number, article) in (before ?? contents).articles.sorted(by: { $0.key < $1.key }) where article.shelves.contains(shelf) {
+            if depot.breaksBefore.withLock({ $0 }) == number { throw Depot.BrokenOff() }
             let values: JSONObject = [
                 "number": .integer(number), "name": .string(article.name), "parent": article.hasParent ? .integer(number / 2) : .null,
             ]
@@ -145,11 +150,7 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
         for (place, record) in contents.records.enumerated() where place + 1 > number { try visit(Int64(place + 1), record.client, record.text) }
     }
 
-    func lastNumber() -> Int64 {
-        depot.afterLoad.withLock { $0.take() }?()
-        return Int64(contents.records.count)
-    }
-
+    func lastNumber() -> Int64 { Int64(contents.records.count) }
     func numbers(of operations: [Int64], client: String) -> [Int64: Int64] { [:] }
     func eras() -> [RecordEra] { contents.eras }
 
