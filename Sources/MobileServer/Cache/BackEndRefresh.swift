@@ -144,8 +144,8 @@ struct BackEndRefresh {
                     look.isPartial = true
                     return look
                 }
-                // A first load takes place under the lease. Without it, sums of all rows are not worth their time.
-                guard state.isLoaded || lease != nil else {
+                // A first load takes place under the lease. Without it, sums of all rows are not worth their time. Reports are about loaded rows only.
+                guard state.isLoaded || lease != nil || reported != nil else {
                     (look.isPartial, look.needsLease) = (true, true)
                     continue
                 }

@@ -34,8 +34,8 @@ struct SQLiteStateStore: StateStore {
         }
     }
 
-    /// 64 MB.
-    private static let checkpointPages = 8192
+    /// 32 MB.
+    private static let checkpointPages = 4096
 
     var name: String { database.path }
     var dialect: StateDialect { .sqlite }
@@ -60,6 +60,7 @@ struct SQLiteStateStore: StateStore {
     private func openDrafts() throws -> Database {
         var profile = profile
         profile.maxConnections = 1
+        profile.cacheSize = .megabytes(16)
         profile.createsFile = false
         profile.synchronous = .normal
         return try Database(profile)
