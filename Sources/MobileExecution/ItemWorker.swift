@@ -43,7 +43,7 @@ package final class ItemWorker<Item: Sendable>: Sendable {
     /// Adds an item. Waits while too many others do. One thread adds items, and finishes.
     /// - Throws: the failure of a former item.
     package func add(_ item: Item) throws {
-        // After the end, nobody takes items.
+        // After the end, the thread takes no items.
         let isEnded = state.withLock { $0.isEnded }
         if !isEnded {
             places.wait()

@@ -11,7 +11,7 @@ import Testing
         for item in 0..<1000 { try worker.add(item) }
         try worker.finish()
         #expect(done.withLock { $0 } == Array(0..<1000))
-        // An item after the end is dropped, and nobody waits.
+        // An item after the end is dropped, and no call waits.
         for _ in 0..<10 { try worker.add(-1) }
         try worker.finish()
         #expect(done.withLock { $0.count } == 1000)

@@ -104,8 +104,8 @@ extension BackEndAccess {
 
 /// A read of a back end.
 public protocol BackEndSnapshot: BackEndAccess {
-    /// Whether all calls of this read see one moment of the back end, whatever others change meanwhile. The rows of a first load are then written while
-    /// they arrive; otherwise (default) they wait until the last one, because the record of operations may tell more about them by then.
+    /// Whether all calls of this read see one moment of the back end, also while others change it. The rows of a first load are then written while they
+    /// arrive; otherwise (default) they wait until the last one, because the record of operations may have later outcomes by then.
     var isSnapshot: Bool { get }
 
     /// Returns the state that this read sees; nil (default) if the system does not know. Two equal positions mean that nothing has changed in between,

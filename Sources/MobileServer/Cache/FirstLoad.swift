@@ -7,7 +7,7 @@ internal import MobileStore
 ///     back end --rows--> blocks --thread--> keys and rows --thread--> segments
 ///                                  \--last: the partition's version, which makes all of them valid
 ///
-/// Until then nobody reads them, because the partition counts as not loaded. Those of a load that was broken off stay, and the next load compares them
+/// Until then no request reads them, because the partition counts as not loaded. Those of a load that was broken off stay, and the next load compares them
 /// with what it finds (see ``StagedRefresh``).
 struct FirstLoad: Sendable {
     let comparison: PartitionComparison

@@ -1,6 +1,6 @@
 internal import MobileStore
 
-/// What a write under a lease rests on: the look at a back end that it belongs to. A write that finds something else changes nothing.
+/// The ground of a write under a lease: the look at a back end that it belongs to. A write that finds something else changes nothing.
 struct RefreshGround: Sendable {
     let backEnd: ServedBackEnd
     let keys: KeyMap
