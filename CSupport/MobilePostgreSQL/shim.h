@@ -33,11 +33,15 @@ static inline size_t mpq_plain_length(const void *text, size_t length)
 {
     const unsigned char *bytes = text;
     size_t place = 0;
-    while (place < length && bytes[place] != '\\' && bytes[place] != '\t' && bytes[place] != '\n' && bytes[place] != '\r') place++;
+    while (place < length && bytes[place] != '\\' && bytes[place] != '\t' && bytes[place] != '\n' && bytes[place] != '\r')
+        place++;
     return place;
 }
 
 /// Whether a text has U+0000.
-static inline bool mpq_has_nul(const void *text, size_t length) { return length > 0 && memchr(text, 0, length) != NULL; }
+static inline bool mpq_has_nul(const void *text, size_t length)
+{
+    return length > 0 && memchr(text, 0, length) != NULL;
+}
 
 #endif

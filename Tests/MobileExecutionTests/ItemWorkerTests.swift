@@ -19,21 +19,23 @@ import Testing
 
     @Test func `an item waits while as many others do as may`() throws {
         let gate = DispatchSemaphore(value: 0), begun = DispatchSemaphore(value: 0), isAdded = SystemLock(false)
-        let worker = try #require(ItemWorker<Int>(capacity: 1) {
-            { _ in
-                begun.signal()
-                gate.wait()
-            }
-        })
+        let worker = try #require(
+            ItemWorker<Int>(capacity: 1) {
+                { _ in
+                    begun.signal()
+                    gate.wait()
+                }
+            })
         try worker.add(1)
         begun.wait()
         try worker.add(2)
         let third = DispatchSemaphore(value: 0)
-        #expect(SystemThread.start {
-            try? worker.add(3)
-            isAdded.withLock { $0 = true }
-            third.signal()
-        })
+        #expect(
+            SystemThread.start {
+                try? worker.add(3)
+                isAdded.withLock { $0 = true }
+                third.signal()
+            })
         // The first item is not done, and the second one waits: there is no place for the third one.
         #expect(third.wait(timeout: .now() + .milliseconds(20)) == .timedOut && !isAdded.withLock { $0 })
         for _ in 0..<3 { gate.signal() }
@@ -43,12 +45,13 @@ import Testing
 
     @Test func `a failure ends the work, and is thrown to the one who adds and finishes`() throws {
         let done = SystemLock(0)
-        let worker = try #require(ItemWorker<Int>(capacity: 1) {
-            { item in
-                if item == 3 { throw Refused() }
-                done.withLock { $0 += 1 }
-            }
-        })
+        let worker = try #require(
+            ItemWorker<Int>(capacity: 1) {
+                { item in
+                    if item == 3 { throw Refused() }
+                    done.withLock { $0 += 1 }
+                }
+            })
         #expect(throws: Refused.self) { for item in 1...100 { try worker.add(item) } }
         #expect(throws: Refused.self) { try worker.finish() }
         #expect(throws: Refused.self) { try worker.add(1) }

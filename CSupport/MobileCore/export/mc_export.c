@@ -344,7 +344,7 @@ static mc_status next_row(mc_export *rows, bool *has_row, mc_error *error)
     if (rows->ends == NULL) {
         if (rows->format != MC_EXPORT_ARRAYS || rows->deflates || rows->large != NULL)
             return mc_fail(error, MC_ERROR_MISUSE, "export: rows one by one are arrays, plain, and without large values in line");
-        if (rows->rows > 0 || rows->state == STATE_COMPLETE)
+        if (rows->stage_read > 0 || rows->rows > 0 || rows->state == STATE_COMPLETE)
             return mc_fail(error, MC_ERROR_MISUSE, "export: it is read in pieces already");
         rows->ends = mc_allocate_zeroed(rows->column_count, sizeof *rows->ends);
         if (rows->ends == NULL)

@@ -63,7 +63,8 @@ import Testing
         for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
     }
 
-    @Test("rows of a load that broke off reach nobody, and the next load takes them over", arguments: StateStoreTests.Engine.available, [true, false])
+    @Test(
+        "rows of a load that broke off reach nobody, and the next load takes them over", arguments: StateStoreTests.Engine.available, [true, false])
     func brokenOff(engine: StateStoreTests.Engine, hasLog: Bool) throws {
         let depot = Self.depot(hasLog: hasLog), servers = try Self.servers(depot, engine)
         depot.breaksBefore.withLock { $0 = 6 }
@@ -118,7 +119,8 @@ import Testing
         for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
     }
 
-    @Test("rows that another partition has keep their keys, and a row that comes twice is refused", arguments: StateStoreTests.Engine.available, [5, 6])
+    @Test(
+        "rows that another partition has keep their keys, and a row that comes twice is refused", arguments: StateStoreTests.Engine.available, [5, 6])
     func knownRows(engine: StateStoreTests.Engine, doubled: Int64) throws {
         // Twice in one block, and in two.
         let depot = Self.depot(), servers = try Self.servers(depot, engine)
