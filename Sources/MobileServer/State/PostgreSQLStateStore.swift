@@ -1,6 +1,6 @@
 internal import Foundation
-internal import MobileStore
-internal import PostgreSQLClient
+package import MobileStore
+package import PostgreSQLClient
 
 /// The server's state in a PostgreSQL database, which any number of server processes share.
 ///
@@ -155,7 +155,7 @@ struct PostgreSQLStateRow: StateRow {
 
 extension PostgreSQLValue {
     /// Converts a value. PostgreSQL stores no U+0000; in a text it becomes U+FFFD.
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self =
             switch value {
             case .null: .null
@@ -168,7 +168,7 @@ extension PostgreSQLValue {
 }
 
 extension Value {
-    init(_ value: PostgreSQLValue) {
+    package init(_ value: PostgreSQLValue) {
         self =
             switch value {
             case .null: .null
