@@ -110,19 +110,23 @@ let package = Package(
         .target(
             name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift,
             plugins: ["MobileGenPlugin"]),
+        .target(
+            name: "SampleStore", dependencies: ["RhoConnectClient", "MobileStore", "MobileTransport", "MobileModel"],
+            resources: [.embedInCode("store.mbo.json")], swiftSettings: swift),
         .executableTarget(
             name: "mobile",
             dependencies: [
                 "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
-                "MobileTransport", "MobileExecution", "SampleCRM", "WorklightClient", "MobileServerWorklight",
+                "MobileTransport", "MobileExecution", "SampleCRM", "WorklightClient", "MobileServerWorklight", "RhoConnectClient",
+                "MobileServerRhoConnect", "SampleStore",
             ],
             swiftSettings: swift),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient", "PostgreSQLTestSupport",
-                "TestSupport",
+                "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
+                "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",
             swiftSettings: swift, plugins: ["MobileGenPlugin"]),
@@ -151,7 +155,7 @@ let package = Package(
             name: "MobileToolTests",
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
-                "WorklightClient", "MobileExecution", "TestSupport",
+                "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
@@ -213,7 +217,7 @@ let package = Package(
             name: "MobileServerRhoConnectTests",
             dependencies: [
                 "MobileServerRhoConnect", "RhoConnectClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution",
-                "MobileCrypto", "TestSupport",
+                "MobileCrypto", "MobileModel", "SampleStore", "SampleCRM", "TestSupport", "PostgreSQLTestSupport", "PostgreSQLClient",
             ],
             swiftSettings: swift),
         .testTarget(

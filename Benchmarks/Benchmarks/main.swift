@@ -3,7 +3,8 @@ import Foundation
 /// All benchmarks, in the order of the table.
 let benchmarks =
     ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
-    + LargeValueBenchmarks.all + PoolBenchmarks.all + SynchronizationBenchmarks.all + WorklightBenchmarks.all + MatrixBenchmarks.all
+    + LargeValueBenchmarks.all + PoolBenchmarks.all + SynchronizationBenchmarks.all + RhoConnectBenchmarks.all + WorklightBenchmarks.all
+    + MatrixBenchmarks.all
 
 func run(_ options: Options) throws -> Int32 {
     if let folder = options.serverFolder {

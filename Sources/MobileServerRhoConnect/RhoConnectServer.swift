@@ -27,6 +27,8 @@ public final class RhoConnectServer: Sendable {
         public var administrationToken: String?
         /// The time of a session from its last response, in seconds; default one year.
         public var sessionLife: Int64 = 31_536_000
+        /// The time for which a bulk file serves the requests of its user or of all users, in seconds; default 3600. RhoConnect: `bulk_sync_poll_interval`.
+        public var bulkReuse: Int64 = 3600
         /// Milliseconds since 1970, UTC; default the clock of the server.
         public var clock: (@Sendable () -> Int64)?
 
@@ -37,6 +39,7 @@ public final class RhoConnectServer: Sendable {
     let server: MobileServer
     let sources: [String: RhoConnectSource]
     let configuration: Configuration
+    private let bulkWork = BulkWork()
 
     /// Makes a face, and its tables in the state of the server.
     /// - Parameters:
@@ -56,6 +59,12 @@ public final class RhoConnectServer: Sendable {
 
     var now: Int64 { (configuration.clock ?? server.configuration.clock)() }
     var store: any StateStore { server.stateStore }
+
+    /// Runs a job that makes a bulk file, on a thread of its own.
+    func runBulkJob(_ job: @escaping @Sendable () -> Void) { bulkWork.start(job) }
+
+    /// Waits until the bulk files that this process makes are done.
+    package func waitForBulkFiles() { bulkWork.wait() }
 
     /// Answers one request. Never throws: a failure is an answer as well.
     public func respond(to request: ServerRequest) -> ServerResponse {

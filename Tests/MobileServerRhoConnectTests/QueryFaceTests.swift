@@ -152,13 +152,13 @@ import Testing
     @Test("RC-071 RC-073: another schema version is a page of its own, repeated until acknowledged; a client's first query never has it")
     func schema() throws {
         let bench = try FaceBench(["1": ["a": "b"]]) {
-            $0.pollInterval = 0; $0.schemaVersion = "1.0"
+            $0.pollInterval = 0; $0.schema = RhoConnectSchema(version: "1.0", "a")
         }
         let client = try bench.client()
         #expect(try client.query().commands == ["insert": ["1": ["a": "b"]]])
         try client.drain()
         var source = RhoConnectSource("Item", adapter: bench.adapter)
-        source.schemaVersion = "1.1"
+        source.schema = RhoConnectSchema(version: "1.1", "a")
         source.pollInterval = 0
         let next = try RhoConnectServer(bench.server, sources: [source])
         func query(_ token: String) throws -> FaceBench.Answer {

@@ -131,8 +131,7 @@ import Testing
         let second = try client.call("POST", "/rc/v1/clients/my-own-id/register", body: #"{"device_pin":"b2"}"#)
         #expect(first.status == 200 && second.status == 200 && second.body.isEmpty)
         #expect(try client.query().commands == ["insert": ["1": ["a": "b"]]])
-        let state = try Database(ConnectionProfile(path: bench.directory.file("state.db")))
-        let fields = try state.read { try $0.first("SELECT fields FROM _rho_client WHERE id = 'my-own-id'")?.first?.text }
+        let fields = try bench.server.stateStore.read { try $0.first("SELECT fields FROM _rho_client WHERE id = 'my-own-id'", [])?.first?.text }
         #expect(try JSONValue(parsing: fields ?? "") == ["device_pin": "b2", "device_type": "APPLE"])
     }
 

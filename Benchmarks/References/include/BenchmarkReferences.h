@@ -16,5 +16,6 @@
 #include "br_open.h"
 #include "br_scan.h"
 #include "br_table.h"
+#include "br_texts.h"
 
 #endif

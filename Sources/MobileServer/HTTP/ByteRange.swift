@@ -1,12 +1,13 @@
 /// The part of a content that a request asks for in the field `Range` (RFC 9110).
-enum ByteRange: Equatable {
+package enum ByteRange: Equatable {
     /// The whole content: the field is absent, or of a form that a server may ignore.
     case whole
     case part(Range<Int64>)
     /// The content ends before the part.
     case unsatisfiable
 
-    init(_ field: String?, length: Int64) {
+    /// Reads the field, for a content of `length` bytes.
+    package init(_ field: String?, length: Int64) {
         self = .whole
         guard let field, field.hasPrefix("bytes="), !field.contains(",") else { return }
         let ends = field.dropFirst(6).split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)

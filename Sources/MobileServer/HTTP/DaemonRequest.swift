@@ -302,7 +302,8 @@ final class DaemonRequest: @unchecked Sendable {
         defer { MHD_destroy_response(response) }
         var headers = answer.response.headers
         if service.phase == .refusing, !headers.contains(where: { $0.name == "Connection" }) { headers.append((name: "Connection", value: "close")) }
-        for (name, value) in headers where MHD_add_response_header(response, name, value) == mhs_no() { return mhs_no() }
+        // libmicrohttpd refuses an empty value; the receiver takes a blank for one.
+        for (name, value) in headers where MHD_add_response_header(response, name, value.isEmpty ? " " : value) == mhs_no() { return mhs_no() }
         return MHD_queue_response(connection, UInt32(answer.response.status), response)
     }
 

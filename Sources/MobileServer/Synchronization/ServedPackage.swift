@@ -54,6 +54,27 @@ struct ServedPackage: Sendable {
         for backEnd in deployed.backEnds.values { try backEnd.system.close() }
     }
 
+    /// Makes sure that a transaction may record operations; see ``RecordEras/check(_:_:)``.
+    func checkEra(of backEnd: ServedBackEnd, _ transaction: any BackEndTransaction, _ records: any OperationRecords) throws {
+        try recordEras[backEnd.name]?.check(transaction, records)
+    }
+
+    /// Begins an era in the record of operations of a back end that was restored or is another one now.
+    func beginEraIfEnded(of backEnd: ServedBackEnd) throws {
+        guard let eras = recordEras[backEnd.name] else { return }
+        do {
+            try backEnd.system.replay(for: "") { transaction in
+                if let records = try transaction.records() { try eras.check(transaction, records) }
+            }
+        } catch is RecordEras.Ended { try eras.begin() }
+    }
+
+    /// Writes a line of the server's log.
+    func logLine(_ text: String) { configuration.log(text) }
+
+    /// The present time in the protocol's format.
+    var timestamp: String { Timestamp.text(milliseconds: configuration.clock()) }
+
     /// Returns what a user may do with the package.
     /// - Throws: ``RequestFailure`` for a user without any of its roles.
     func access(of user: String) throws -> UserAccess { try UserAccess(of: user, package: deployed, in: stateStore) }

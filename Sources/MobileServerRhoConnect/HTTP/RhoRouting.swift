@@ -12,6 +12,8 @@ extension RhoRequest {
         case (_, "app", "v1") where parts.count >= 3:
             if parts.count == 4, parts[3] == "push_objects" || parts[3] == "push_deletes" { return try push(parts[2], parts[3], face) }
             return try source(parts[2], object: parts.count > 3 ? parts[3] : nil, face)
+        // Addresses of bulk files and their forms; they need no session.
+        case ("GET", "data", _): return try BulkPieces.answer(path, range: headers["range"], face)
         default: throw RhoFailure.text(404, "there is nothing at this path")
         }
     }
@@ -24,6 +26,7 @@ extension RhoRequest {
         case ("POST", "clientregister"): response = try register(nil, face)
         case ("GET", "clientreset"): response = try reset(nil, face)
         case ("GET", "search"): response = try search(face)
+        case ("GET", "bulk_data"): response = try bulk(face)
         case ("GET", ""), ("GET", "query"): response = try source(parameter("source_name"), object: nil, face)
         case ("POST", ""), ("POST", "queue_updates"): response = try source(parameter("source_name"), object: nil, face)
         default: throw RhoFailure.text(404, "there is nothing at this path")
@@ -37,6 +40,7 @@ extension RhoRequest {
         case ("POST", ["app", "login"]): return try login(face)
         case ("POST", ["clients"]): return try createClient(face)
         case ("POST", ["app", "search"]): return try search(face)
+        case ("POST", ["app", "bulk_data"]): return try bulk(face)
         case ("POST", _) where parts.count == 3 && parts[0] == "clients" && parts[2] == "register": return try register(parts[1], face)
         case ("POST", _) where parts.count == 3 && parts[0] == "clients" && parts[2] == "reset": return try reset(parts[1], face)
         case ("POST", ["users", "ping"]):
@@ -185,6 +189,34 @@ extension RhoRequest {
                     token: token, size: pageSize, parameters: map("search"), isResend: parameter("resend") == "1"))
         }
         return answer(JSONValue.array(results).bytes, token, face)
+    }
+
+    // MARK: Bulk files
+
+    private func bulk(_ face: RhoConnectServer) throws -> ServerResponse {
+        let (user, token) = try user(face)
+        let client = try face.store.write(label: "rhoconnect client") { try Clients.check(clientID(), user, in: $0) }
+        guard let partition = parameter("partition").flatMap(RhoConnectSource.Partition.init) else {
+            throw RhoFailure.text(500, "bulk data: name the partition, user or app")
+        }
+        var sources = face.sources.values.sorted { $0.name < $1.name }
+        if let names = names(parameter: "sources") {
+            sources = try names.map { name in
+                guard let source = face.sources[name] else { throw RhoFailure.unknownSource }
+                return source
+            }
+        }
+        // Clients of the original engine name the sources of all partitions.
+        sources.removeAll { $0.partition != partition }
+        guard !sources.isEmpty else { return answer(JSONValue.object(["result": "nop"]).bytes, token, face) }
+        let request = BulkRequest(face: face, client: client, user: user, partition: partition, sources: sources)
+        return answer(try request.answer().json.bytes, token, face)
+    }
+
+    /// The names in a parameter: an array, or a text with commas.
+    private func names(parameter name: String) -> [String]? {
+        if case .array(let list)? = body[name] { return list.compactMap(\.string) }
+        return parameter(name).map { $0.split(separator: ",").map(String.init) }
     }
 
     // MARK: Administration

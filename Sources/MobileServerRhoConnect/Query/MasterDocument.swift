@@ -58,27 +58,44 @@ struct SourceRefresh {
     let source: RhoConnectSource
     let user: String
 
+    /// The number of queries after which uploads in between are let win until the next refresh.
+    private static let attempts = 3
+
     /// Asks the adapter, and replaces the copy of its objects. An error stays until the next success.
     func run(parameters: [String: String]) throws {
         let owner = source.owner(user), now = face.now
-        let last = try face.store.read { connection in
-            try connection.first("SELECT refreshed FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])?.first?
-                .integer
+        for _ in 0..<Self.attempts {
+            let last = try face.store.read { connection in
+                try connection.first(
+                    "SELECT refreshed, changes FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])
+            }
+            if let refreshed = last?[0].integer {
+                guard source.pollInterval >= 0, now - refreshed >= Int64(source.pollInterval) * 1000 else { return }
+            }
+            var errors: JSONObject = [:]
+            let result = query(parameters, &errors)
+            let metadata = try? source.adapter.metadata(user: user)
+            if try store(result, errors, metadata, owner, now, ifChanges: last?[1].integer ?? 0) { return }
         }
-        if let last {
-            guard source.pollInterval >= 0, now - last >= Int64(source.pollInterval) * 1000 else { return }
-        }
-        var errors: JSONObject = [:]
-        let result = query(parameters, &errors)
-        let metadata = try? source.adapter.metadata(user: user)
+    }
+
+    /// - Returns: false, and nothing is stored, if an upload has changed the copy since the query: what it created is not in the result.
+    private func store(
+        _ result: [String: [String: String]]?, _ errors: JSONObject, _ metadata: String?, _ owner: String, _ now: Int64, ifChanges known: Int64
+    ) throws -> Bool {
         try face.store.write(label: "rhoconnect refresh") { connection in
+            let changes = try connection.first(
+                """
+                INSERT INTO _rho_source (source, owner, errors) VALUES (?1, ?2, '{}')
+                ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes RETURNING changes
+                """, [.text(source.name), .text(owner)])
+            guard changes?.first?.integer == known else { return false }
             if let result { try replace(result, owner, in: connection) }
             try connection.execute(
                 """
-                INSERT INTO _rho_source (source, owner, refreshed, errors, metadata) VALUES (?1, ?2, ?3, ?4, ?5)
-                ON CONFLICT (source, owner) DO UPDATE SET refreshed = excluded.refreshed, errors = excluded.errors,
-                metadata = coalesce(excluded.metadata, _rho_source.metadata)
+                UPDATE _rho_source SET refreshed = ?3, errors = ?4, metadata = coalesce(CAST(?5 AS TEXT), metadata) WHERE source = ?1 AND owner = ?2
                 """, [.text(source.name), .text(owner), .integer(now), .text(JSONValue.object(errors).description), Value(metadata)])
+            return true
         }
     }
 

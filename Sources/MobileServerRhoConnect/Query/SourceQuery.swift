@@ -34,7 +34,9 @@ struct SourceQuery {
 
     func page(token: String?, size: Int, parameters: [String: String]) throws -> QueryPage {
         if source.isPassThrough { return try passThrough(parameters) }
-        if let pending = try face.store.read({ try resent(ClientState(client, source.name, in: $0), token, in: $0) }) { return pending }
+        if let pending = try face.store.read({ try resent(ClientState(client, source.name, isChanging: false, in: $0), token, in: $0) }) {
+            return pending
+        }
         try SourceRefresh(face: face, source: source, user: user).run(parameters: parameters)
         return try face.store.write(label: "rhoconnect page") { connection in
             var state = try ClientState(client, source.name, in: connection)
@@ -64,16 +66,13 @@ struct SourceQuery {
     /// Forgets the page that waited. Without a token it counts as received, and its links come again.
     private func acknowledge(_ state: inout ClientState, _ token: String?) {
         guard state[.token] != nil else { return }
-        if token == nil, case .object(let page)? = state[.page], case .object(let links)? = page["links"] {
-            for link in links where state[.links]?[link.key] == nil { state.add(link.key, link.value, to: .links) }
-        }
-        if token != nil { state[.orphans] = nil }
-        for member in [ClientState.Member.token, .page, .pageCount, .pageTotal, .errorPage] { state[member] = nil }
+        if token == nil { state.keepLinks() } else { state[.orphans] = nil }
+        state.forgetPage()
     }
 
     private func next(_ state: inout ClientState, _ size: Int, in connection: any StateConnection) throws -> QueryPage {
         let owner = source.owner(user)
-        if let version = source.schemaVersion {
+        if let version = source.schema?.version {
             defer { state[.schema] = .string(version) }
             if let known = state[.schema]?.string, known != version {
                 return try keep(QueryPage(token: "", count: 0, total: 0, commands: ["schema-changed": "true"]), &state, in: connection)

@@ -20,14 +20,37 @@ enum RhoTables {
             """,
             // The rest of the state of a client in a source (see ClientState), and of a source for its owner.
             "CREATE TABLE IF NOT EXISTS _rho_state (client TEXT NOT NULL, source TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (client, source))",
+            // refreshed: NULL before the first time. changes: counts what uploads have changed in the copy of the objects.
             """
             CREATE TABLE IF NOT EXISTS _rho_source (
-                source TEXT NOT NULL, owner TEXT NOT NULL, refreshed BIGINT NOT NULL, errors TEXT NOT NULL, metadata TEXT, PRIMARY KEY (source, owner))
+                source TEXT NOT NULL, owner TEXT NOT NULL, refreshed BIGINT, changes BIGINT NOT NULL DEFAULT 0, errors TEXT NOT NULL, metadata TEXT,
+                PRIMARY KEY (source, owner))
             """,
-            // Uploaded changes. content: a JSON array of pairs, id and attributes, that are to be done.
+            // Uploaded changes. upload: a random text. content: a JSON array of pairs, id and attributes, that are to be done.
             """
             CREATE TABLE IF NOT EXISTS _rho_queue (
-                id \(connection.dialect.id), source TEXT NOT NULL, kind TEXT NOT NULL, client TEXT NOT NULL, user_name TEXT NOT NULL, content TEXT NOT NULL)
+                id \(connection.dialect.id), source TEXT NOT NULL, kind TEXT NOT NULL, client TEXT NOT NULL, user_name TEXT NOT NULL, upload TEXT NOT NULL,
+                content TEXT NOT NULL)
+            """,
+            // Bulk files: the last one of an owner counts. place: the path of the URL. alive: the last sign of the process that makes it. schemas: names and
+            // versions. sources: the names of the selected ones, as a JSON array.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_bulk (
+                id \(connection.dialect.id), owner TEXT NOT NULL, place TEXT NOT NULL, state TEXT NOT NULL, alive BIGINT NOT NULL, schemas TEXT NOT NULL,
+                sources TEXT NOT NULL)
+            """,
+            "CREATE INDEX IF NOT EXISTS _rho_bulk_owner ON _rho_bulk (owner)",
+            "CREATE INDEX IF NOT EXISTS _rho_bulk_place ON _rho_bulk (place)",
+            // The objects in a file, which its receivers hold from then on.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_bulk_md (
+                file BIGINT NOT NULL, source TEXT NOT NULL, object TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (file, source, object))\(ordered)
+            """,
+            // The bytes, in pieces of equal size but for the last. form: the suffix of the URL.
+            """
+            CREATE TABLE IF NOT EXISTS _rho_bulk_piece (
+                file BIGINT NOT NULL, form TEXT NOT NULL, number BIGINT NOT NULL, content \(connection.dialect.bytes) NOT NULL, length BIGINT NOT NULL,
+                PRIMARY KEY (file, form, number))
             """,
             "CREATE TABLE IF NOT EXISTS _rho_value (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
         ] { try connection.execute(statement) }
@@ -35,11 +58,12 @@ enum RhoTables {
 
     /// Makes a token: a number that grows, in microseconds.
     static func token(_ now: Int64, in connection: any StateConnection) throws -> String {
-        let last = try connection.first("SELECT value FROM _rho_value WHERE name = 'token'")?.first?.integer ?? 0
-        let token = max(last + 1, now * 1000)
-        try connection.execute(
-            "INSERT INTO _rho_value (name, value) VALUES ('token', ?1) ON CONFLICT (name) DO UPDATE SET value = excluded.value", [.integer(token)])
-        return String(token)
+        let token = try connection.first(
+            """
+            INSERT INTO _rho_value (name, value) VALUES ('token', ?1) ON CONFLICT (name)
+            DO UPDATE SET value = CASE WHEN _rho_value.value < excluded.value THEN excluded.value ELSE _rho_value.value + 1 END RETURNING value
+            """, [.integer(now * 1000)])
+        return String(token?.first?.integer ?? 0)
     }
 }
 
@@ -49,10 +73,17 @@ struct ClientState {
     private let client: String
     private let source: String
 
-    init(_ client: String, _ source: String, in connection: any StateConnection) throws {
+    /// Reads the state.
+    /// - Parameter isChanging: whether it is written in the same transaction: others that write it wait until that ends.
+    init(_ client: String, _ source: String, isChanging: Bool = true, in connection: any StateConnection) throws {
         (self.client, self.source) = (client, source)
+        let place: [Value] = [.text(client), .text(source)]
+        // A row that is not there cannot be locked.
+        if isChanging {
+            try connection.execute("INSERT INTO _rho_state (client, source, content) VALUES (?1, ?2, '{}') ON CONFLICT DO NOTHING", place)
+        }
         let text = try connection.first(
-            "SELECT content FROM _rho_state WHERE client = ?1 AND source = ?2" + connection.dialect.lock, [.text(client), .text(source)])?.first?.text
+            "SELECT content FROM _rho_state WHERE client = ?1 AND source = ?2" + (isChanging ? connection.dialect.lock : ""), place)?.first?.text
         members = try text.map { try JSONValue(parsing: $0) }?.object ?? [:]
     }
 
@@ -83,6 +114,17 @@ struct ClientState {
                 members = JSONObject(uniqueKeys: members.filter { $0.key != member.rawValue }.map { ($0.key, $0.value) })
             }
         }
+    }
+
+    /// Has the links of the page that waits come again with the next one.
+    mutating func keepLinks() {
+        guard case .object(let page)? = self[.page], case .object(let links)? = page["links"] else { return }
+        for link in links where self[.links]?[link.key] == nil { add(link.key, link.value, to: .links) }
+    }
+
+    /// Forgets the page that waits.
+    mutating func forgetPage() {
+        for member in [Member.token, .page, .pageCount, .pageTotal, .errorPage] { self[member] = nil }
     }
 
     /// Adds a member to an object.

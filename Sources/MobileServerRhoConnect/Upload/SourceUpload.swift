@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileServer
 internal import MobileStore
 
@@ -12,12 +13,13 @@ struct SourceUpload {
         (self.face, self.source, self.client, self.user) = (face, source, client, user)
     }
 
-    private static let kinds = ["create", "update", "delete"]
+    /// The order in which the kinds of one upload are done.
+    private static let kinds: [RhoConnectChange.Kind] = [.create, .update, .delete]
 
     func accept(_ body: JSONObject, files: [String: [UInt8]]) throws {
-        var entries: [(kind: String, objects: [JSONValue])] = []
+        var entries: [(kind: RhoConnectChange.Kind, objects: [JSONValue])] = []
         for kind in Self.kinds {
-            guard let changes = body[kind] else { continue }
+            guard let changes = body[kind.rawValue] else { continue }
             let objects = try pairs(changes).map { try stored($0, body["blob_fields"], files) }.filter { !$0.attributes.isEmpty }
             if !objects.isEmpty { entries.append((kind, objects.map { .array([.string($0.object), .object(ObjectText.json($0.attributes))]) })) }
         }
@@ -25,8 +27,11 @@ struct SourceUpload {
         try face.store.write(label: "rhoconnect upload") { connection in
             for entry in entries {
                 try connection.execute(
-                    "INSERT INTO _rho_queue (source, kind, client, user_name, content) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    [.text(source.name), .text(entry.kind), .text(client), .text(user), .text(JSONValue.array(entry.objects).description)])
+                    "INSERT INTO _rho_queue (source, kind, client, user_name, upload, content) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+                    [
+                        .text(source.name), .text(entry.kind.rawValue), .text(client), .text(user),
+                        .text(face.server.configuration.random(16).hexadecimal), .text(JSONValue.array(entry.objects).description),
+                    ])
             }
         }
         for kind in Self.kinds { try work(kind) }
@@ -54,28 +59,30 @@ struct SourceUpload {
         return (change.object, attributes)
     }
 
-    private func passThrough(_ entries: [(kind: String, objects: [JSONValue])]) {
+    private func passThrough(_ entries: [(kind: RhoConnectChange.Kind, objects: [JSONValue])]) {
         guard (try? source.adapter.login(user: user)) != nil else { return }
         for entry in entries {
-            for pair in entry.objects { _ = try? apply(entry.kind, pair[0]?.string ?? "", ObjectText.received(pair[1] ?? .null), user) }
+            let upload = face.server.configuration.random(16).hexadecimal
+            for (index, pair) in entry.objects.enumerated() {
+                _ = try? source.adapter.change(change(entry.kind, pair, user, upload: upload, number: Int64(entry.objects.count - index)))
+            }
         }
         _ = try? source.adapter.logoff(user: user)
     }
 
-    private func apply(_ kind: String, _ object: String, _ attributes: [String: String], _ user: String) throws -> String? {
-        switch kind {
-        case "create": return try source.adapter.create(user: user, attributes: attributes)
-        case "update": try source.adapter.update(user: user, object: object, attributes: attributes)
-        default: try source.adapter.delete(user: user, object: object, attributes: attributes)
-        }
-        return nil
+    private func change(
+        _ kind: RhoConnectChange.Kind, _ pair: JSONValue, _ user: String, upload: String, number: Int64
+    ) -> RhoConnectChange {
+        RhoConnectChange(
+            kind: kind, user: user, object: pair[0]?.string ?? "", attributes: ObjectText.received(pair[1] ?? .null), upload: upload, number: number)
     }
 
     /// Works off the whole queue of one kind, also the changes of other clients. Processing ends at the first failing object; the objects after it wait for
     /// the next upload.
-    private func work(_ kind: String) throws {
+    private func work(_ kind: RhoConnectChange.Kind) throws {
         let users = try face.store.read { connection in
-            try connection.rows("SELECT DISTINCT user_name FROM _rho_queue WHERE source = ?1 AND kind = ?2", [.text(source.name), .text(kind)])
+            try connection.rows(
+                "SELECT DISTINCT user_name FROM _rho_queue WHERE source = ?1 AND kind = ?2", [.text(source.name), .text(kind.rawValue)])
         }.compactMap(\.first?.text)
         for user in users {
             do { try source.adapter.login(user: user) } catch {
@@ -86,7 +93,7 @@ struct SourceUpload {
                 try face.store.read { connection in
                     try connection.first(
                         "SELECT max(id) FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3",
-                        [.text(source.name), .text(kind), .text(user)])
+                        [.text(source.name), .text(kind.rawValue), .text(user)])
                 }?.first?.integer ?? 0
             var after: Int64 = 0
             while let id = try step(kind, user, after: after, upTo: last) { after = id }
@@ -96,20 +103,26 @@ struct SourceUpload {
 
     /// Does one object of the queue, and stores the result with it.
     /// - Returns: the position in the queue to continue after; nil at its end.
-    private func step(_ kind: String, _ user: String, after: Int64, upTo last: Int64) throws -> Int64? {
-        try face.store.write(label: "rhoconnect change") { connection in
+    private func step(_ kind: RhoConnectChange.Kind, _ user: String, after: Int64, upTo last: Int64) throws -> Int64? {
+        // The row is locked: the transaction does not run again because others have met it, which would do the change a second time.
+        try face.store.write(label: "rhoconnect change", isolation: .locks) { connection in
             let row = try connection.first(
                 """
-                SELECT id, client, content FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3 AND id > ?4 AND id <= ?5 ORDER BY id LIMIT 1
-                """ + connection.dialect.lock, [.text(source.name), .text(kind), .text(user), .integer(after), .integer(last)])
+                SELECT id, client, content, upload FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3 AND id > ?4 AND id <= ?5 ORDER BY id LIMIT 1
+                """ + connection.dialect.lock, [.text(source.name), .text(kind.rawValue), .text(user), .integer(after), .integer(last)])
             guard let row, let id = row[0].integer, let client = row[1].text, case .array(var objects)? = try? JSONValue(parsing: row[2].text ?? "")
             else {
-                return nil
+                // Another process may have worked off the row in this moment.
+                let next = try connection.first(
+                    "SELECT 1 FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3 AND id > ?4 AND id <= ?5 LIMIT 1",
+                    [.text(source.name), .text(kind.rawValue), .text(user), .integer(after), .integer(last)])
+                return next == nil ? nil : after
             }
             var isStopped = false
             if !objects.isEmpty {
-                let pair = objects.removeFirst()
-                isStopped = try !settle(kind, pair[0]?.string ?? "", ObjectText.received(pair[1] ?? .null), client, user, in: connection)
+                // The number of changes that are left is the position from the end.
+                let number = Int64(objects.count)
+                isStopped = try !settle(change(kind, objects.removeFirst(), user, upload: row[3].text ?? "", number: number), client, in: connection)
             }
             if objects.isEmpty {
                 try connection.execute("DELETE FROM _rho_queue WHERE id = ?1", [.integer(id)])
@@ -123,14 +136,12 @@ struct SourceUpload {
 
     /// Has the adapter do one change, and stores the result for its client.
     /// - Returns: false for a refused change.
-    private func settle(
-        _ kind: String, _ object: String, _ attributes: [String: String], _ client: String, _ user: String, in connection: any StateConnection
-    ) throws -> Bool {
+    private func settle(_ change: RhoConnectChange, _ client: String, in connection: any StateConnection) throws -> Bool {
         var state = try ClientState(client, source.name, in: connection)
-        let outcome = Result { try apply(kind, object, attributes, user) }
+        let outcome = Result { try source.adapter.change(change) }
         switch outcome {
-        case .success(let id): try accept(kind, object, attributes, id, client, user, &state, in: connection)
-        case .failure(let error): try refuse(kind, object, attributes, client, error, &state, in: connection)
+        case .success(let id): try accept(change, id, client, &state, in: connection)
+        case .failure(let error): try refuse(change, client, error, &state, in: connection)
         }
         try state.save(in: connection)
         if case .failure = outcome { return false }
@@ -138,17 +149,24 @@ struct SourceUpload {
     }
 
     private func accept(
-        _ kind: String, _ object: String, _ attributes: [String: String], _ id: String?, _ client: String, _ user: String, _ state: inout ClientState,
-        in connection: any StateConnection
+        _ change: RhoConnectChange, _ id: String?, _ client: String, _ state: inout ClientState, in connection: any StateConnection
     ) throws {
-        let owner = source.owner(user)
-        if kind == "create", let id {
+        let owner = source.owner(change.user), object = change.object, attributes = change.attributes
+        if change.kind != .update {
+            try connection.execute(
+                """
+                INSERT INTO _rho_source (source, owner, changes, errors) VALUES (?1, ?2, 1, '{}')
+                ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes + 1
+                """, [.text(source.name), .text(owner)])
+        }
+        switch (change.kind, id) {
+        case (.create, let id?):
             state.add(object, ["l": .string(id)], to: .links)
             try ClientDocument.put(attributes, id, client, source.name, in: connection)
             try MasterDocument.put(attributes, id, source.name, owner, in: connection)
-        } else if kind == "create" {
-            state.add(object, .object(ObjectText.json(attributes)), to: .orphans)
-        } else if kind == "delete" {
+        case (.create, nil): state.add(object, .object(ObjectText.json(attributes)), to: .orphans)
+        case (.update, _): break
+        case (.delete, _):
             // A client that held other values gets a deletion of those.
             let held = try ClientDocument.object(object, client, source.name, in: connection) ?? [:]
             try ClientDocument.put(held.filter { attributes[$0.key] != $0.value }, object, client, source.name, in: connection)
@@ -157,15 +175,15 @@ struct SourceUpload {
     }
 
     private func refuse(
-        _ kind: String, _ object: String, _ attributes: [String: String], _ client: String, _ error: any Error, _ state: inout ClientState,
-        in connection: any StateConnection
+        _ change: RhoConnectChange, _ client: String, _ error: any Error, _ state: inout ClientState, in connection: any StateConnection
     ) throws {
+        let object = change.object, kind = change.kind.rawValue + "-error"
         var errors = state[.errors]?.object ?? [:]
-        var refused = errors[kind + "-error"]?.object ?? [:]
-        refused[object] = .object(ObjectText.json(attributes))
+        var refused = errors[kind]?.object ?? [:]
+        refused[object] = .object(ObjectText.json(change.attributes))
         refused[object + "-error"] = ["message": .string(adapterText(error))]
-        errors[kind + "-error"] = .object(refused)
-        if kind == "update", let held = try ClientDocument.object(object, client, source.name, in: connection) {
+        errors[kind] = .object(refused)
+        if change.kind == .update, let held = try ClientDocument.object(object, client, source.name, in: connection) {
             var rollback = errors["update-rollback"]?.object ?? [:]
             rollback[object] = .object(ObjectText.json(held))
             errors["update-rollback"] = .object(rollback)
@@ -174,10 +192,10 @@ struct SourceUpload {
     }
 
     /// Drops the changes of a user whose login at the adapter failed, as the original server does.
-    private func drop(_ kind: String, _ user: String, _ error: any Error) throws {
+    private func drop(_ kind: RhoConnectChange.Kind, _ user: String, _ error: any Error) throws {
         try face.store.write(label: "rhoconnect drop") { connection in
             _ = try connection.execute(
-                "DELETE FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3", [.text(source.name), .text(kind), .text(user)])
+                "DELETE FROM _rho_queue WHERE source = ?1 AND kind = ?2 AND user_name = ?3", [.text(source.name), .text(kind.rawValue), .text(user)])
         }
         try note("login-error", error, user)
     }
@@ -187,7 +205,7 @@ struct SourceUpload {
         try face.store.write(label: "rhoconnect source error") { connection in
             _ = try connection.execute(
                 """
-                INSERT INTO _rho_source (source, owner, refreshed, errors) VALUES (?1, ?2, 0, ?3)
+                INSERT INTO _rho_source (source, owner, errors) VALUES (?1, ?2, ?3)
                 ON CONFLICT (source, owner) DO UPDATE SET errors = excluded.errors
                 """, [.text(source.name), .text(source.owner(user)), .text(errors)])
         }

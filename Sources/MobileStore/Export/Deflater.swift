@@ -1,16 +1,30 @@
 internal import MobileZlib
 
-/// Compresses a stream of bytes as a zlib stream (RFC 1950) of level 1, for text that is not made by a ``BulkExporter``.
+/// Compresses a stream of bytes at level 1, for content that is not made by a ``BulkExporter``.
 @safe package final class Deflater {
     // zlib keeps a pointer to the stream: it must not move.
     private let stream: UnsafeMutablePointer<z_stream>
     private static let pieceBytes = 65_536
 
+    /// The form of the stream.
+    package enum Form: Sendable {
+        /// RFC 1950.
+        case zlib
+        /// RFC 1952.
+        case gzip
+
+        /// The window bits that make zlib write the form: those of the largest window, and 16 for gzip.
+        var windowBits: Int32 { self == .zlib ? 15 : 15 + 16 }
+    }
+
     /// - Throws: ``StoreError/Code/noMemory``.
-    package init() throws(StoreError) {
+    package init(_ form: Form = .zlib) throws(StoreError) {
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
-        guard unsafe deflateInit_(stream, 1, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
+        guard
+            unsafe deflateInit2_(
+                stream, 1, Z_DEFLATED, form.windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        else {
             unsafe stream.deallocate()
             throw StoreError(.noMemory, "no memory for the compression of a stream")
         }

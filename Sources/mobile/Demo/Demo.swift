@@ -9,10 +9,12 @@ enum Demo {
         usage: mobile demo [--keep DIRECTORY]
                mobile demo --backend FILE.db --model FILE.mbo.json [--keep DIRECTORY]
                mobile demo --worklight yes [--keep DIRECTORY]
+               mobile demo --rhoconnect yes [--keep DIRECTORY]
 
         Without arguments: a sample back end, a server in a process of its own, two devices. With a back end and its model the same on
         a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
           --worklight yes   shows the examples of the Worklight API instead, between its client and its server face
+          --rhoconnect yes  shows the store of the RhoConnect documents instead, between its client and its server face
           --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
         """
 
@@ -30,6 +32,9 @@ enum Demo {
                     var demo = WorklightDemo(folder: folder)
                     try await demo.run()
                 }
+            } else if options.isRhoConnect {
+                var demo = RhoConnectDemo(folder: folder)
+                try demo.run()
             } else if let backEnd = options.backEnd, let model = options.model {
                 try ModelDemo(folder: folder, backEnd: backEnd, model: model).run()
             } else {
@@ -46,7 +51,7 @@ enum Demo {
     }
 
     /// Runs asynchronous work to its end; the main thread waits.
-    private static func runBlocking(_ work: @escaping @Sendable () async throws -> Void) throws {
+    static func runBlocking(_ work: @escaping @Sendable () async throws -> Void) throws {
         let promise = Promise<Bool, any Error>()
         Task {
             do {
@@ -65,20 +70,21 @@ enum Demo {
         var model: String?
         var keep: String?
         var isWorklight = false
+        var isRhoConnect = false
 
         init(_ arguments: [String]) throws {
             var rest = arguments[...]
             while let option = rest.popFirst() {
-                guard ["--backend", "--model", "--keep", "--worklight"].contains(option) else {
+                guard ["--backend", "--model", "--keep", "--worklight", "--rhoconnect"].contains(option) else {
                     throw UsageError(message: "\(option): there is no such option")
                 }
                 guard let value = rest.popFirst() else { throw UsageError(message: "\(option): a value is missing") }
                 switch option {
                 case "--backend": backEnd = value
                 case "--model": model = value
-                case "--worklight":
-                    guard ["yes", "no"].contains(value) else { throw UsageError(message: "--worklight \"\(value)\": use yes or no") }
-                    isWorklight = value == "yes"
+                case "--worklight", "--rhoconnect":
+                    guard ["yes", "no"].contains(value) else { throw UsageError(message: "\(option) \"\(value)\": use yes or no") }
+                    if option == "--worklight" { isWorklight = value == "yes" } else { isRhoConnect = value == "yes" }
                 default: keep = value
                 }
             }

@@ -42,6 +42,10 @@ struct ServeArguments {
     var worklight = ""
     /// The port of the Worklight face.
     var worklightPort: UInt16 = 0
+    /// Whether clients of RhoConnect are served.
+    var isRhoConnect = false
+    /// The port of the RhoConnect face.
+    var rhoConnectPort: UInt16 = 0
 
     static let usage = """
         usage: mobile serve --model FILE ... --cache FILE|--store ADDRESS [--backend NAME=PLACE ...] [--port N] [--address A] [--user NAME ...] [--password-fd N]
@@ -50,6 +54,7 @@ struct ServeArguments {
                             [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
                             [--operator-tokens FILE]
                             [--segment-folder DIR] [--segment-redirect PATH] [--worklight FILE [--worklight-port N]]
+                            [--rhoconnect yes [--rhoconnect-port N]]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
@@ -79,6 +84,8 @@ struct ServeArguments {
           --worklight FILE       serves clients of IBM Worklight too, on a port of their own: a JSON file with applications, realms, and procedures
                                  that run SQL on SQLite back ends named with --backend; the documentation of MobileServerWorklight has its form
           --worklight-port N     that port, 0 (default) for any free one
+          --rhoconnect yes       serves clients of RhoConnect too, on a port of their own: each object of the packages is a source with its name
+          --rhoconnect-port N    that port, 0 (default) for any free one
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
 
@@ -107,9 +114,7 @@ struct ServeArguments {
         case "--cache": cache = value
         case "--store": store = value
         case "--address": address = value
-        case "--port":
-            guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
-            port = number
+        case "--port": port = try Self.port(value)
         case "--backend":
             let parts = value.split(separator: "=", maxSplits: 1)
             // The text is not repeated here: an address may contain a password.
@@ -143,9 +148,11 @@ struct ServeArguments {
         case "--segment-folder": segmentFolder = value
         case "--segment-redirect": segmentRedirect = value
         case "--worklight": worklight = value
-        case "--worklight-port":
-            guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
-            worklightPort = number
+        case "--worklight-port": worklightPort = try Self.port(value)
+        case "--rhoconnect":
+            guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --rhoconnect \"\(value)\": use yes or no") }
+            isRhoConnect = value == "yes"
+        case "--rhoconnect-port": rhoConnectPort = try Self.port(value)
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
         case "--synchronizations":
@@ -155,6 +162,11 @@ struct ServeArguments {
             synchronizations = number
         default: throw UsageError(message: "serve: there is no option \(option)")
         }
+    }
+
+    private static func port(_ value: String) throws(UsageError) -> UInt16 {
+        guard let number = UInt16(value) else { throw UsageError(message: "serve: port \"\(value)\": use 0 to 65535") }
+        return number
     }
 
     private static func seconds(_ option: String, _ value: String) throws(UsageError) -> Duration {

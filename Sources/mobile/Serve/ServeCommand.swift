@@ -42,8 +42,11 @@ enum ServeCommand {
         let http = try HTTPServer(listening, serving: server)
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
         print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")
+        let scheme = listening.certificate == nil ? "http" : "https"
         let face = try WorklightFace(arguments, listening, configuration)
-        if let face { print("serving Worklight clients at \(listening.certificate == nil ? "http" : "https")://\(host):\(face.http.port)") }
+        if let face { print("serving Worklight clients at \(scheme)://\(host):\(face.http.port)") }
+        let rhoConnect = try RhoConnectFace(arguments, listening, server)
+        if let rhoConnect { print("serving RhoConnect clients at \(scheme)://\(host):\(rhoConnect.http.port): \(rhoConnect.sources)") }
         fflush(nil)
 
         let awaited = signals
@@ -52,6 +55,7 @@ enum ServeCommand {
         Thread.detachNewThread { _exit(128 + Self.wait(for: awaited)) }
         log(.info, "draining: finishing requests for \(arguments.drainTimeout) at most")
         face?.http.stop(timeout: arguments.drainTimeout)
+        rhoConnect?.http.stop(timeout: arguments.drainTimeout)
         let isFinished = http.drain(notice: signal == SIGTERM ? arguments.drainNotice : .zero, timeout: arguments.drainTimeout)
         if !isFinished { log(.warning, "requests in progress were cut off: they did not end within \(arguments.drainTimeout)") }
         try face?.server.close()

@@ -1,9 +1,12 @@
+import Foundation
 import MobileCrypto
 import MobileExecution
 import MobileProtocol
 import MobileServer
 import MobileServerRhoConnect
 import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -16,6 +19,8 @@ final class MemoryAdapter: RhoConnectAdapter {
         /// Refuses a change: kind, object or attributes.
         var refusal: @Sendable (String, String, [String: String]) -> String? = { _, _, _ in nil }
         var givesIDs = true
+        /// Runs before a query, outside of the lock.
+        var beforeQuery: (@Sendable () -> Void)?
         var log: [String] = []
     }
     let state = SystemLock(State())
@@ -30,6 +35,7 @@ final class MemoryAdapter: RhoConnectAdapter {
     func login(user: String) throws { if let error = state.withLock({ $0.loginError }) { throw RhoConnectAdapterError(error) } }
 
     func query(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
+        state.withLock { $0.beforeQuery }?()
         let (objects, error) = state.withLock { state in
             state.queries += 1
             return (state.objects, state.queryError)
@@ -77,31 +83,54 @@ final class MemoryAdapter: RhoConnectAdapter {
     func metadata(user: String) throws -> String? { state.withLock { $0.metadata } }
 }
 
-/// A face with one source `Item`, called as a function.
+/// The engine of the faces' state in these tests: SQLite, or PostgreSQL with `SERVER_STORE=postgresql` in the environment.
+enum StoreUnderTest {
+    static let isPostgreSQL = ProcessInfo.processInfo.environment["SERVER_STORE"] == "postgresql"
+}
+
+/// A face with a source `Item` and others, called as a function.
 final class FaceBench: Sendable {
     let directory: TemporaryDirectory
     let server: MobileServer
     let face: RhoConnectServer
     let adapter: MemoryAdapter
     let time = SystemLock<Int64>(1_795_000_000_000)
+    let sources: [RhoConnectSource]
+    private let stateDatabase: PostgreSQLTestDatabase?
+    private let settings: RhoConnectServer.Configuration
 
     init(
-        _ objects: [String: [String: String]] = [:], configure: (inout RhoConnectSource) -> Void = { $0.pollInterval = 0 },
-        face configureFace: (inout RhoConnectServer.Configuration) -> Void = { _ in }
+        _ objects: [String: [String: String]] = [:], others: [RhoConnectSource] = [],
+        configure: (inout RhoConnectSource) -> Void = { $0.pollInterval = 0 },
+        isPostgreSQL: Bool = StoreUnderTest.isPostgreSQL, face configureFace: (inout RhoConnectServer.Configuration) -> Void = { _ in }
     ) throws {
         directory = try TemporaryDirectory()
-        var configuration = ServerConfiguration(cachePath: directory.file("state.db"), packages: [], users: ["kim": "p4ss", "lee": "p4ss"])
-        configuration.passwordParameters = .init(n: 16)
-        server = try MobileServer(configuration)
+        stateDatabase = isPostgreSQL ? try PostgreSQLTestDatabase() : nil
+        server = try MobileServer(Self.configuration(directory, stateDatabase))
         adapter = MemoryAdapter(objects)
         var source = RhoConnectSource("Item", adapter: adapter)
         configure(&source)
+        sources = [source] + others
         var settings = RhoConnectServer.Configuration()
         let time = time
         settings.clock = { time.withLock { $0 } }
         settings.administrationToken = "admin-token"
         configureFace(&settings)
-        face = try RhoConnectServer(server, sources: [source], configuration: settings)
+        self.settings = settings
+        face = try RhoConnectServer(server, sources: sources, configuration: settings)
+    }
+
+    private static func configuration(_ directory: TemporaryDirectory, _ state: PostgreSQLTestDatabase?) -> ServerConfiguration {
+        var configuration = ServerConfiguration(cachePath: directory.file("state.db"), packages: [], users: ["kim": "p4ss", "lee": "p4ss"])
+        configuration.passwordParameters = .init(n: 16)
+        configuration.storeAddress = state?.configuration.address
+        return configuration
+    }
+
+    /// Another face on the same state, with the same or other sources: on PostgreSQL with a server of its own, like that of another process.
+    func another(_ sources: [RhoConnectSource]? = nil) throws -> RhoConnectServer {
+        let server = stateDatabase == nil ? server : try MobileServer(Self.configuration(directory, stateDatabase))
+        return try RhoConnectServer(server, sources: sources ?? self.sources, configuration: settings)
     }
 
     /// An answer.
@@ -125,13 +154,18 @@ final class FaceBench: Sendable {
 
     func call(
         _ method: String, _ path: String, _ query: [String: String] = [:], headers: [String: String] = [:], body: String = "",
-        type: String? = "application/json"
+        type: String? = "application/json", on other: RhoConnectServer? = nil
     ) throws -> Answer {
         var all = headers
         if !body.isEmpty, let type { all["content-type"] = type }
-        let response = face.respond(to: ServerRequest(method: method, path: path, query: query, headers: all, body: Spool([UInt8](body.utf8))))
+        let response = (other ?? face).respond(
+            to: ServerRequest(method: method, path: path, query: query, headers: all, body: Spool([UInt8](body.utf8))))
         var bytes: [UInt8] = []
-        if case .bytes(let body) = response.body { bytes = body }
+        switch response.body {
+        case .bytes(let body): bytes = body
+        case .stream(_, let next): while let piece = try next() { bytes += piece }
+        default: break
+        }
         return Answer(status: response.status, headers: response.headers, body: bytes)
     }
 
@@ -141,23 +175,32 @@ final class FaceBench: Sendable {
         var cookie: String
         var id: String
 
+        /// The face that answers; nil for that of the bench.
+        var face: RhoConnectServer?
+
         func call(_ method: String, _ path: String, _ query: [String: String] = [:], body: String = "") throws -> Answer {
-            try bench.call(method, path, query, headers: ["cookie": cookie, "x-rhoconnect-client-id": id], body: body)
+            try bench.call(method, path, query, headers: ["cookie": cookie, "x-rhoconnect-client-id": id], body: body, on: face)
         }
-        func query(token: String? = "1", size: Int? = nil) throws -> Answer {
+        func query(_ source: String = "Item", token: String? = "1", size: Int? = nil) throws -> Answer {
             var query = ["version": "3"]
             if let token { query["token"] = token }
             if let size { query["p_size"] = String(size) }
-            return try call("GET", "/app/v1/Item", query)
+            return try call("GET", "/app/v1/" + source, query)
         }
         func upload(_ json: JSONValue) throws -> Answer { try call("POST", "/app/v1/Item", body: json.description) }
+        /// The same client, answered by another face.
+        func on(_ face: RhoConnectServer) -> Client {
+            var client = self
+            client.face = face
+            return client
+        }
         func search(_ json: JSONValue, _ query: [String: String] = [:]) throws -> Answer {
             try call("POST", "/rc/v1/app/search", query, body: json.description)
         }
         /// Receives everything, and acknowledges it.
-        func drain() throws {
+        func drain(_ source: String = "Item") throws {
             var token = "1"
-            for _ in 0..<100 where token != "" { token = try query(token: token).token }
+            for _ in 0..<100 where token != "" { token = try query(source, token: token).token }
         }
     }
 

@@ -1,0 +1,97 @@
+import Foundation
+import MobileModel
+import MobileStore
+import RhoConnectClient
+import SampleStore
+import TestSupport
+import Testing
+
+@testable import mobile
+
+/// `mobile demo --rhoconnect` and `mobile serve --rhoconnect`.
+@Suite struct RhoConnectToolTests {
+    @Test func `the demonstration shows the store of the documents, each of its promises holds, and the tutorial has what it prints`() throws {
+        let (status, output) = try Tool.run(["demo", "--rhoconnect", "yes"])
+        #expect(status == 0, "\(output)")
+        #expect(output.components(separatedBy: "checked: ").count - 1 == 12)
+        let article = try String(contentsOf: Repository.file("Sources/RhoConnectClient/RhoConnectClient.docc/StoreTutorial.md"), encoding: .utf8)
+        let lines = output.split(separator: "\n").filter { !$0.hasPrefix("Done in ") && !$0.contains("127.0.0.1") }
+        let missing = lines.filter { !article.contains($0) }
+        #expect(missing.isEmpty && lines.count > 30)
+        #expect(try Tool.run(["demo", "--rhoconnect", "perhaps"]).status == 64)
+    }
+
+    /// A server process with the store and a face.
+    private final class Serving {
+        let folder: TemporaryDirectory
+        private(set) var process = Process()
+        private(set) var ports: [UInt16] = []
+        private(set) var text = ""
+
+        init() throws {
+            folder = try TemporaryDirectory()
+            try StoreBackEnd.create(at: folder.file("store.db"))
+            try StoreBackEnd.package().json.write(toFile: folder.file("store.mbo.json"), atomically: true, encoding: .utf8)
+        }
+
+        deinit {
+            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        }
+
+        func start() throws {
+            process = Process()
+            let output = Pipe(), input = Pipe()
+            process.executableURL = Tool.executable
+            process.arguments = [
+                "serve", "--model", folder.file("store.mbo.json"), "--cache", folder.file("cache.db"), "--backend",
+                "store=\(folder.file("store.db"))",
+                "--rhoconnect", "yes", "--port", String(ports.first ?? 0), "--rhoconnect-port", String(ports.last ?? 0), "--user", "kim",
+                "--password-fd", "0", "--drain-notice", "0",
+            ]
+            process.standardInput = input
+            process.standardOutput = output
+            process.standardError = FileHandle.nullDevice
+            try input.fileHandleForWriting.write(contentsOf: Data("p4ss\n".utf8))
+            try process.run()
+            try input.fileHandleForWriting.close()
+            text = ""
+            while text.filter({ $0 == "\n" }).count < 2, case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
+                text += String(decoding: piece, as: UTF8.self)
+            }
+            ports = text.matches(of: /127\.0\.0\.1:(\d+)/).compactMap { UInt16($0.1) }
+            try #require(ports.count == 2, "\(text)")
+        }
+
+        func stop(_ signal: Int32) {
+            kill(process.processIdentifier, signal)
+            process.waitUntilExit()
+        }
+    }
+
+    @Test func `a face next to the server has the package's objects as sources, and a killed process loses neither session nor changes`() throws {
+        let serving = try Serving()
+        try serving.start()
+        #expect(serving.text.contains("Customer (app), Product (app), Order (app)"))
+        let store = try StoreApplication(path: serving.folder.file("client.db"), server: "http://127.0.0.1:\(serving.ports[1])/")
+        try #require(store.client.login(user: "kim", password: "p4ss").errorCode == .none)
+        let first = store.client.syncAll()
+        #expect(first.errorCode == .none && first.serverErrors.isEmpty, "\(first)")
+        #expect(try store.product.count() == 6)
+        try store.product.create(["name": "Hammer", "brand": "Castle", "price": "19.5"])
+        serving.stop(SIGKILL)
+        store.client.syncAll()
+        #expect(try store.product.isChanged())
+        try serving.start()
+        let second = store.client.syncAll()
+        #expect(second.errorCode == .none && second.serverErrors.isEmpty, "\(second)")
+        #expect(try !store.product.isChanged() && store.product.findFirst(["name": "Hammer"])?["object"] == "7")
+        serving.stop(SIGTERM)
+        #expect(serving.process.terminationStatus == 0)
+    }
+
+    @Test func `wrong values of the options are told`() throws {
+        #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "maybe"]) }
+        #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect-port", "70000"]) }
+        #expect(try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "yes", "--rhoconnect-port", "8080"]).rhoConnectPort == 8080)
+    }
+}
