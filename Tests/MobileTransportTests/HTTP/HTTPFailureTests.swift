@@ -1,7 +1,7 @@
 import Dispatch
+import MobileExecution
 import MobileServer
 import MobileTransport
-import Synchronization
 import TestSupport
 import Testing
 
@@ -223,7 +223,7 @@ import Testing
         }
         let (transport, port) = (transport, server.port)
         // The callback cancels by itself: the test would wait for its turn first, for longer than the request may take on a busy machine.
-        let running = Mutex<Task<TransportResponse, any Error>?>(nil)
+        let running = SystemLock<Task<TransportResponse, any Error>?>(nil)
         let known = DispatchSemaphore(value: 0)
         let task = Task {
             try await transport.send(TransportRequest(url: "http://127.0.0.1:\(port)/")) { _ in
