@@ -13,16 +13,8 @@ import Testing
     }()
 
     private func run(_ scenario: String, _ live: LiveFace, root: String? = nil) throws -> (status: Int32, output: String) {
-        let process = Process(), output = Pipe()
-        process.executableURL = URL(filePath: try #require(Self.node))
         let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "strict-client.js").path
-        process.arguments = [script, root ?? "http://127.0.0.1:\(live.http.port)/Demo", scenario]
-        process.standardOutput = output
-        process.standardError = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text)
+        return try Program.run(URL(filePath: try #require(Self.node)), [script, root ?? "http://127.0.0.1:\(live.http.port)/Demo", scenario])
     }
 
     @Test(

@@ -80,6 +80,25 @@ import WorklightClient
         #expect(client.logs.logger(package: " ").package == "NONE")
     }
 
+    private final class Place {
+        weak var client: WLClient?
+        weak var logs: OCLogCenter?
+        weak var logger: OCLogger?
+    }
+
+    @Test func `a client, its log and its loggers are freed when nobody uses them`() throws {
+        let server = try server(), place = Place()
+        do {
+            let client = try client(server), logger = client.logs.logger(package: "p")
+            logger.info("one")
+            (place.client, place.logs, place.logger) = (client, client.logs, logger)
+        }
+        #expect(eventually { place.client == nil && place.logs == nil && place.logger == nil })
+        let logger = try client(server).logs.logger(package: "p")
+        logger.info("a logger is of use without its client")
+        #expect(eventually { place.client == nil })
+    }
+
     @Test("WL-139 WLD-58 WLD-59: less than 10,000 bytes are refused; at the limit nothing more is kept, also after a restart")
     func size() throws {
         let server = try server()
