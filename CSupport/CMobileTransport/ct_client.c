@@ -32,6 +32,7 @@ typedef struct exchange {
     int64_t began_ms;
     int64_t last_move_ms;  // time of the last byte moved, or of the last callback's return
     bool connected;        // until then the connect timeout applies, not the stall timeout
+    bool refused_again;    // libcurl was about to send a request again that is sent once
     bool in_head;          // the status line has come, the empty line after the fields has not
     bool sink_refused;
     bool source_failed;
@@ -162,6 +163,10 @@ static int on_connected(void *context, char *remote, char *local, int remote_por
 {
     (void)remote, (void)local, (void)remote_port, (void)local_port;
     exchange *exchange = context;
+    if (exchange->connected && exchange->request->sent_once) {
+        exchange->refused_again = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     exchange->connected = true;
     exchange->last_move_ms = now_ms();
     return CURL_PREREQFUNC_OK;
@@ -249,7 +254,7 @@ static CURLcode set_tls(const ct_client *client)
             return set_code;                                                                                                               \
     } while (0)
 
-/// Sets the options that send the body. Every body is sent as an upload, regardless of the method.
+/// Sets the options that send the body. Every long body is sent as an upload, every short one as a form, regardless of the method.
 static CURLcode set_body(CURL *easy, exchange *exchange)
 {
     const ct_request *request = exchange->request;
@@ -257,7 +262,11 @@ static CURLcode set_body(CURL *easy, exchange *exchange)
         SET(CURLOPT_NOBODY, 1L);
         return CURLE_OK;
     }
-    if (request->read != NULL) {
+    if (request->short_body != NULL) {
+        SET(CURLOPT_POST, 1L);
+        SET(CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)request->length);
+        SET(CURLOPT_POSTFIELDS, request->short_body);
+    } else if (request->read != NULL) {
         SET(CURLOPT_UPLOAD, 1L);
         SET(CURLOPT_INFILESIZE_LARGE, (curl_off_t)(request->length < 0 ? -1 : request->length));
         SET(CURLOPT_READFUNCTION, on_read);
@@ -389,8 +398,13 @@ static void summarize(CURL *easy, const exchange *exchange, ct_summary *summary)
 static ct_status header_list(const ct_request *request, struct curl_slist **out, ct_error *error)
 {
     struct curl_slist *list = NULL;
-    for (size_t i = 0; i < request->header_count; i++) {
-        struct curl_slist *longer = curl_slist_append(list, request->header_lines[i]);
+    bool has_type = request->short_body == NULL;
+    for (size_t i = 0; i < request->header_count; i++)
+        has_type = has_type || strncasecmp(request->header_lines[i], "Content-Type:", strlen("Content-Type:")) == 0;
+    // libcurl gives a form without a type one of its own, unless an empty line keeps it from that.
+    const size_t count = request->header_count + (has_type ? 0 : 1);
+    for (size_t i = 0; i < count; i++) {
+        struct curl_slist *longer = curl_slist_append(list, i < request->header_count ? request->header_lines[i] : "Content-Type:");
         if (longer == NULL) {
             curl_slist_free_all(list);
             return fail(error, CT_ERROR_NO_MEMORY, 0, "no memory for header fields");
@@ -426,6 +440,9 @@ ct_status ct_client_perform(ct_client *client, const ct_request *request, ct_sum
         status = fail(error, CT_ERROR_SINK, 0, "the receiver refused the response's body");
     else if (status == CT_OK && exchange.source_failed)
         status = fail(error, CT_ERROR_SOURCE, 0, "the source of the request's body failed");
+    else if (status == CT_OK && exchange.refused_again)
+        status =
+            fail(error, CT_ERROR_INTERRUPTED, (int)code, "the kept connection was cut before the response; the request is not sent again");
     else if (status == CT_OK && code != CURLE_OK)
         status = fail(error, status_of(code), (int)code, message[0] != '\0' ? message : curl_easy_strerror(code));
     else if (status == CT_OK && exchange.in_head)  // libcurl takes the cut for the end of an empty body

@@ -27,11 +27,15 @@ public struct TransportRequest {
     public var method: String
     /// The absolute URL, `http` or `https`, percent-encoded.
     public var url: String
-    /// Header fields in the order in which they are sent. The body determines `Content-Length` and `Transfer-Encoding`. A body is announced with
-    /// `Expect: 100-continue`, unless there is a field `Expect` with an empty value, which itself is not sent: for servers that do not know it.
+    /// Header fields in the order in which they are sent. The body determines `Content-Length` and `Transfer-Encoding`. A body that is not in memory, or
+    /// has more than 32 KiB, is announced with `Expect: 100-continue`, unless there is a field `Expect` with an empty value, which itself is not sent: for
+    /// servers that do not know it. A shorter one leaves together with the fields.
     public var headers: [(name: String, value: String)]
     /// The body.
     public var body: Body
+    /// Whether the request is sent over one connection only. By default (false), a request that gets no response over a kept connection is sent again over
+    /// a new one, although the server may have processed it. With true, it ends with ``TransportError/Code/interrupted``.
+    public var isSentOnce = false
     /// The responses that are results; default ``ExpectedStatus/success``.
     public var expects = ExpectedStatus.success
     /// The maximum time of name look-up, connection and TLS together; default 10 s.

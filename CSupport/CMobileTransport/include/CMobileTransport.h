@@ -86,6 +86,9 @@ typedef struct ct_request {
     ct_read CT_NULLABLE read;      ///< NULL: no body
     ct_rewind CT_NULLABLE rewind;  ///< NULL: the body can be sent only once
     int64_t length;                ///< bytes of the body; negative: unknown, sent in HTTP chunks
+    /// A short body, which leaves with the head and is not announced; NULL: none, or one that `read` gives. It has `length` bytes.
+    const void *CT_NULLABLE short_body;
+    bool sent_once;  ///< not sent again over another connection when a kept one breaks: the server may have it
     ct_begin CT_NONNULL begin;
     ct_field CT_NONNULL field;
     ct_write CT_NONNULL write;

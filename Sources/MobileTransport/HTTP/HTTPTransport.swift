@@ -78,12 +78,17 @@ final class HTTPClient: @unchecked Sendable {
         for (name, value) in request.headers where (name + value).utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
             throw TransportError(.badRequest, "header field \"\(name.prefix(80))\": control characters are not allowed")
         }
-        let source = try request.body.makeSource()
+        let shortBody = request.shortBody, source = shortBody == nil ? try request.body.makeSource() : nil
         return try withoutActuallyEscaping(receive) { receive in
             let exchange = HTTPExchange(source, expects: request.expects, receive)
             var summary = ct_summary()
             var error = ct_error()
-            let status = perform(request, exchange, &summary, &error)
+            let status =
+                if let shortBody {
+                    shortBody.withUnsafeBytes { perform(request, exchange, $0, &summary, &error) }
+                } else {
+                    perform(request, exchange, nil, &summary, &error)
+                }
             if let failure = exchange.failure { throw failure }
             guard status == CT_OK else {
                 throw TransportError(
@@ -94,7 +99,8 @@ final class HTTPClient: @unchecked Sendable {
     }
 
     private func perform(
-        _ request: TransportRequest, _ exchange: HTTPExchange, _ summary: inout ct_summary, _ error: inout ct_error
+        _ request: TransportRequest, _ exchange: HTTPExchange, _ shortBody: UnsafeRawBufferPointer?, _ summary: inout ct_summary,
+        _ error: inout ct_error
     ) -> ct_status {
         // libcurl's form of an empty field is "Name;"; "Expect:" has it leave out the field that it adds to a request with a body.
         let lines = request.headers.map { field in
@@ -111,7 +117,8 @@ final class HTTPClient: @unchecked Sendable {
                         context: Unmanaged.passUnretained(exchange).toOpaque(),
                         read: exchange.source == nil ? nil : HTTPExchange.read,
                         rewind: exchange.source?.canRewind == true ? HTTPExchange.rewind : nil,
-                        length: exchange.source?.length.map { Int64($0) } ?? -1,
+                        length: (shortBody?.count ?? exchange.source?.length).map { Int64($0) } ?? -1,
+                        short_body: shortBody?.baseAddress, sent_once: request.isSentOnce,
                         begin: HTTPExchange.begin, field: HTTPExchange.field, write: HTTPExchange.write,
                         connect_milliseconds: request.connectTimeout.wholeMilliseconds,
                         stall_milliseconds: request.stallTimeout?.wholeMilliseconds ?? 0,
@@ -120,6 +127,18 @@ final class HTTPClient: @unchecked Sendable {
                 }
             }
         }
+    }
+}
+
+extension TransportRequest {
+    /// The length up to which a body in memory leaves together with the header fields.
+    private static let shortestUpload = 32 * 1024
+
+    /// The body if it is short; nil for others.
+    fileprivate var shortBody: [UInt8]? {
+        // An empty array may have no address.
+        guard case .bytes(let bytes) = body, !bytes.isEmpty, bytes.count <= Self.shortestUpload else { return nil }
+        return bytes
     }
 }
 
