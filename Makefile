@@ -19,13 +19,13 @@ demo: ready ## build in release mode and show a whole offline-first application 
 	@swift build -c release --product mobile --quiet
 	@.build/release/mobile demo $(ARGS)
 
-# The tests of the server run twice, with its state in PostgreSQL and in SQLite. A machine without PostgreSQL skips the first run and says so.
+# The tests of the server and of its Worklight face run twice, with their state in PostgreSQL and in SQLite. A machine without PostgreSQL skips the first run and says so.
 test: ready-to-test ## run all tests
 ifeq ($(ARGS),)
 	@swift build --build-tests
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then \
 	    echo 'the tests of the server, with its state in PostgreSQL:'; \
-	    SERVER_STORE=postgresql swift test --skip-build --disable-xctest --filter '^MobileServer(RhoConnect)?Tests\.'; \
+	    SERVER_STORE=postgresql swift test --skip-build --disable-xctest --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
 	else echo 'no PostgreSQL on this machine: the tests of the server run with their state in SQLite only'; fi
 endif
 	swift test --disable-xctest $(ARGS)

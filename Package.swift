@@ -19,6 +19,7 @@ let package = Package(
         .library(name: "MobileVault", targets: ["MobileVault"]),
         .library(name: "RhoConnectClient", targets: ["RhoConnectClient"]),
         .library(name: "WorklightClient", targets: ["WorklightClient"]),
+        .library(name: "WorklightCertificates", targets: ["WorklightCertificates"]),
         .library(name: "MobileServer", targets: ["MobileServer"]),
         .library(name: "MobileServerRhoConnect", targets: ["MobileServerRhoConnect"]),
         .library(name: "MobileServerWorklight", targets: ["MobileServerWorklight"]),
@@ -81,6 +82,8 @@ let package = Package(
         // Client frameworks of their own, on the core alone.
         .target(name: "RhoConnectClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
         .target(name: "WorklightClient", dependencies: ["MobileStore", "MobileTransport", "MobileExecution"], swiftSettings: swift),
+        // The client itself links no cryptography.
+        .target(name: "WorklightCertificates", dependencies: ["WorklightClient", "MobileVault", "MobileCrypto"], swiftSettings: swift),
 
         // The server. Its client of PostgreSQL uses no other part of it.
         .target(name: "PostgreSQLClient", dependencies: ["MobilePostgreSQL", "MobileExecution"], swiftSettings: swiftOverC),
@@ -96,7 +99,8 @@ let package = Package(
             name: "MobileServerRhoConnect", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
             swiftSettings: swift),
         .target(
-            name: "MobileServerWorklight", dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution"],
+            name: "MobileServerWorklight",
+            dependencies: ["MobileServer", "MobileProtocol", "MobileStore", "MobileCrypto", "MobileExecution", "PostgreSQLClient"],
             swiftSettings: swift),
 
         // Tools.
@@ -151,7 +155,7 @@ let package = Package(
             name: "MobileToolTests",
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
-                "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "TestSupport",
+                "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
@@ -177,15 +181,18 @@ let package = Package(
             swiftSettings: swift),
         .testTarget(
             name: "WorklightClientTests",
-            dependencies: ["WorklightClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution", "TestSupport"],
+            dependencies: [
+                "WorklightClient", "WorklightCertificates", "MobileServer", "MobileProtocol", "MobileCrypto", "MobileVault", "MobileStore",
+                "MobileTransport", "MobileExecution", "TestSupport",
+            ],
             swiftSettings: swift),
         .testTarget(
             name: "MobileServerWorklightTests",
             dependencies: [
-                "MobileServerWorklight", "WorklightClient", "MobileServer", "MobileProtocol", "MobileCrypto", "MobileStore", "MobileTransport",
-                "MobileExecution", "TestSupport",
+                "MobileServerWorklight", "WorklightClient", "WorklightCertificates", "MobileServer", "MobileProtocol", "MobileCrypto", "MobileVault",
+                "MobileStore", "MobileTransport", "MobileExecution", "TestSupport", "PostgreSQLClient", "PostgreSQLTestSupport",
             ],
-            swiftSettings: swift),
+            exclude: ["Hybrid/strict-client.js"], swiftSettings: swift),
         .testTarget(name: "MobileCryptoTests", dependencies: ["MobileCrypto", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "MobileTransportTests",

@@ -28,12 +28,20 @@ static inline void mpq_watch_notices(PGconn *connection, struct mpq_end *end)
     (void)PQsetNoticeReceiver(connection, mpq_receive_notice, end);
 }
 
-/// Whether a text has one of the characters that the text format of COPY writes with a backslash. Most texts have none, and four searches are much
-/// faster than a look at each byte.
-static inline bool mpq_needs_backslash(const void *text, size_t length)
+/// The number of bytes before the first character that the text format of COPY writes with a backslash; `length` if there is none.
+static inline size_t mpq_plain_length(const void *text, size_t length)
 {
-    return memchr(text, '\\', length) != NULL || memchr(text, '\t', length) != NULL || memchr(text, '\n', length) != NULL ||
-           memchr(text, '\r', length) != NULL;
+    const unsigned char *bytes = text;
+    size_t place = 0;
+    while (place < length && bytes[place] != '\\' && bytes[place] != '\t' && bytes[place] != '\n' && bytes[place] != '\r')
+        place++;
+    return place;
+}
+
+/// Whether a text has U+0000.
+static inline bool mpq_has_nul(const void *text, size_t length)
+{
+    return length > 0 && memchr(text, 0, length) != NULL;
 }
 
 #endif

@@ -11,9 +11,9 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
         public static let noMemory = Code(rawValue: "noMemory")
         /// Parameters out of their range.
         public static let badParameter = Code(rawValue: "badParameter")
-        /// A text that is not an encoded verifier.
+        /// A text that is not an encoded verifier, or damaged bytes of a key or a certificate.
         public static let malformed = Code(rawValue: "malformed")
-        /// Another key or other associated data, or sealed bytes that were changed.
+        /// Another key or other associated data, or sealed or signed bytes that were changed; a certificate of another authority, or out of its time.
         public static let notAuthentic = Code(rawValue: "notAuthentic")
         /// The cryptographic library refused, for example without a source of randomness.
         public static let library = Code(rawValue: "library")
@@ -38,6 +38,7 @@ public struct CryptoError: Error, Sendable, CustomStringConvertible {
         case MCR_ERROR_NO_MEMORY: throw CryptoError(.noMemory, "\(action): no memory")
         case MCR_ERROR_PARAMETER: throw CryptoError(.badParameter, "\(action): these parameters are not possible")
         case MCR_ERROR_AUTHENTICATION: throw CryptoError(.notAuthentic, "\(action): another key, or it was changed")
+        case MCR_ERROR_MALFORMED: throw CryptoError(.malformed, "\(action): the bytes are damaged")
         default: throw CryptoError(.library, "\(action): libcrypto refused")
         }
     }

@@ -1,3 +1,4 @@
+internal import MobileCrypto
 internal import MobileExecution
 internal import MobileProtocol
 public import MobileServer
@@ -57,6 +58,10 @@ public final class WorklightServer: Sendable {
                 }
             guard isName else {
                 throw ServerError(.configuration, "Worklight application \"\(application.id.prefix(80))\": use letters, digits and _")
+            }
+            if let entity = application.provisioning?.entity, entity.organization(application.id).unicodeScalars.count > Certificate.maximumName {
+                throw ServerError(
+                    .configuration, "Worklight application \"\(application.id.prefix(80))\": its name is too long for device certificates")
             }
         }
         let named = configuration.applications.compactMap(\.userRealm) + configuration.adapters.flatMap { $0.procedures.values.compactMap(\.realm) }
@@ -122,7 +127,8 @@ public final class WorklightServer: Sendable {
         var environment = ""
         if case .application(_, let name, _) = request.place { environment = name }
         let rule = try application.flatMap { try administration.rule(application: $0.id, environment: environment, version: request.version) }
-        let check = SecurityCheck(request: request, application: application, rule: rule, token: { self.sessions.text() })
+        let check = SecurityCheck(
+            request: request, application: application, rule: rule, proof: proof(request, application, session), token: { self.sessions.text() })
         let anonymous =
             cookies[Self.persistentCookie].flatMap { $0.utf8.count <= 128 ? $0 : nil }
             ?? (session.content.anonymous.isEmpty ? sessions.text() : session.content.anonymous)
@@ -147,6 +153,13 @@ public final class WorklightServer: Sendable {
             answer.headers.append((name: "Set-Cookie", value: "\(Self.persistentCookie)=\(anonymous); Path=/; \(expiry())"))
         }
         return answer
+    }
+
+    /// The signed answer of a device; nil without one.
+    private func proof(_ request: WireRequest, _ application: WorklightApplication?, _ session: SessionStore.Session) -> DeviceProof? {
+        guard let application, let provisioning = application.provisioning else { return nil }
+        let answer = request.answers[SecurityCheck.provisionedDevice]
+        return DeviceProof(answer, provisioning, application: application.id, token: session.content.token, now: clock() / 1000)
     }
 
     private static let sessionCookie = "JSESSIONID"

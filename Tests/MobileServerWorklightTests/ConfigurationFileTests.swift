@@ -19,7 +19,7 @@ import Testing
             try connection.execute("CREATE TABLE IF NOT EXISTS quote (id INTEGER PRIMARY KEY, name TEXT)")
             try connection.execute("INSERT OR IGNORE INTO quote VALUES (7, 'IBM')")
         }
-        return try WorklightConfiguration(file: directory.write(text.utf8, to: "worklight.json"), backEnds: ["erp": backEnd])
+        return try WorklightConfiguration(file: directory.write(text.utf8, to: "worklight.json"), backEnds: ["erp": WorklightBackEnd(backEnd)])
     }
 
     @Test func `applications, realms and procedures of the file are served`() throws {
@@ -37,7 +37,7 @@ import Testing
         arguments: [
             ("[]", "is not an object"), ("{\"contexts\":1}", "unknown member \"contexts\""), ("{\"context\":1}", "a text"), ("{", ""),
             ("{\"applications\":[{}]}", "\"id\""), ("{\"applications\":[{\"id\":\"A\",\"requiresDevice\":1}]}", "true or false"),
-            ("{\"adapters\":[{\"name\":\"A\",\"procedures\":{\"p\":{\"sql\":\"x\",\"backEnd\":\"none\"}}}]}", "no SQLite back end \"none\""),
+            ("{\"adapters\":[{\"name\":\"A\",\"procedures\":{\"p\":{\"sql\":\"x\",\"backEnd\":\"none\"}}}]}", "no back end \"none\""),
             ("{\"realms\":[1]}", "an array of texts"),
         ])
     func wrong(text: String, part: String) throws {

@@ -49,7 +49,8 @@ import WorklightClient
             })
     }
 
-    @Test func `example 1: a procedure without authentication, over the shared client`() async throws {
+    @Test("WLD-01: example 1, a procedure without authentication, over the shared client")
+    func example1() async throws {
         let live = try liveFace()
         WLClient.setShared(try WLClient(live.configuration()))
         defer { WLClient.setShared(nil) }
@@ -83,7 +84,8 @@ import WorklightClient
         let balance: Double
     }
 
-    @Test func `example 2: a procedure with authentication, with a result of the application's own type`() async throws {
+    @Test("WLD-02 WLD-15: example 2, a procedure with authentication, with a result of the application's own type")
+    func example2() async throws {
         let live = try liveFace()
         let client = try WLClient(live.configuration())
         client.registerChallengeHandler(FormChallengeHandler(realm: "myCustomRealm"))
@@ -106,7 +108,8 @@ import WorklightClient
         }
     }
 
-    @Test func `example: customizing remote disable and notify`() async throws {
+    @Test("WLD-16: example, customizing remote disable and notify")
+    func remoteDisable() async throws {
         let live = try liveFace()
         let administration = live.face.server.administration
         try administration.set(.notify(message: "Maintenance", id: "17"), application: "Demo", environment: "iOSnative", version: "1.0")

@@ -2,6 +2,8 @@ import MobileCrypto
 import MobileServer
 import MobileServerWorklight
 import MobileStore
+import PostgreSQLClient
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -111,7 +113,9 @@ import Testing
 
     @Test func `the accounts of the server log in, and wrong passwords are slowed down`() throws {
         let directory = try TemporaryDirectory()
+        let database = try Face.newDatabase()
         var state = ServerConfiguration(cachePath: directory.file("state.db"), users: ["ada": "secret"])
+        state.storeAddress = database?.configuration.address
         state.passwordParameters = .init(n: 16, r: 1, p: 1)
         let server = try WorklightServer(
             WorklightConfiguration(

@@ -168,7 +168,7 @@ import Testing
 
     @Test func `sessions are in the store, and another process serves them`() throws {
         let client = try face.connectedClient()
-        let second = try Face(directory: face.directory)
+        let second = try Face(sharing: face)
         let moved = StrictClient(second.server)
         (moved.cookies, moved.instance) = (client.cookies, client.instance)
         #expect(try moved.call("echo").status == 200)

@@ -87,7 +87,7 @@ import WorklightClient
         let port = live.http.port
         live.http.stop()
         #expect(await code { try await client.invokeProcedure(echo) } == .unresponsiveHost)
-        let second = try Face(directory: face.directory)
+        let second = try Face(sharing: face)
         second.time.withLock { $0 += 700_000 }
         var configuration = HTTPServer.Configuration()
         configuration.port = port

@@ -1,8 +1,6 @@
 import Foundation
-import MobileModel
-import MobileObjects
+import MobileExecution
 import MobileStore
-import SampleCRM
 import TestSupport
 import Testing
 import WorklightClient
@@ -19,71 +17,10 @@ import WorklightClient
         #expect(try Tool.run(["demo", "--worklight", "perhaps"]).status == 64)
     }
 
-    /// A server process with the sample's package and a face.
-    private final class Serving {
-        let folder: TemporaryDirectory
-        private(set) var process = Process()
-        private(set) var ports: [UInt16] = []
-
-        init() throws {
-            folder = try TemporaryDirectory()
-            _ = try SampleBackEnd.create(at: folder.file("enterprise.db"), scale: 0.0001)
-            try CRM.metadata.model.json.write(toFile: folder.file("crm.mbo.json"), atomically: true, encoding: .utf8)
-            let configuration = """
-                {"context": "/Demo", "applications": [{"id": "Demo"}], "realms": ["users"],
-                 "adapters": [{"name": "Shop", "procedures": {
-                    "add": {"sql": "SELECT ? + ? AS sum", "backEnd": "enterprise"},
-                    "mine": {"sql": "SELECT 1 AS one", "backEnd": "enterprise", "realm": "users"}}}]}
-                """
-            try configuration.write(toFile: folder.file("worklight.json"), atomically: true, encoding: .utf8)
-        }
-
-        deinit {
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        }
-
-        func start() throws {
-            process = Process()
-            let output = Pipe(), input = Pipe()
-            process.executableURL = Tool.executable
-            process.arguments = [
-                "serve", "--model", folder.file("crm.mbo.json"), "--cache", folder.file("cache.db"), "--backend",
-                "enterprise=\(folder.file("enterprise.db"))", "--worklight", folder.file("worklight.json"), "--port", String(ports.first ?? 0),
-                "--worklight-port", String(ports.last ?? 0), "--user", "ada", "--password-fd", "0",
-            ]
-            process.standardInput = input
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try input.fileHandleForWriting.write(contentsOf: Data("lovelace\n".utf8))
-            try process.run()
-            try input.fileHandleForWriting.close()
-            var text = ""
-            while text.filter({ $0 == "\n" }).count < 2, case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
-                text += String(decoding: piece, as: UTF8.self)
-            }
-            ports = text.split(separator: "\n").compactMap { $0.split(separator: ":").last.flatMap { UInt16($0) } }
-            try #require(ports.count == 2, "\(text)")
-        }
-
-        func stop(_ signal: Int32) {
-            kill(process.processIdentifier, signal)
-            process.waitUntilExit()
-        }
-    }
-
     @Test func `a face next to the server runs SQL on its back end, and a killed process loses no session`() async throws {
-        let serving = try Serving()
+        let serving = try WorklightServing(), logins = RecordedLines()
         try serving.start()
-        let client = try WLClient(
-            WLConfiguration(
-                host: "127.0.0.1", port: String(try #require(serving.ports.last)), serverContext: "/Demo", applicationID: "Demo",
-                applicationVersion: "1.0"))
-        let logins = RecordedLines()
-        client.registerChallengeHandler(
-            AsyncChallengeHandler(realm: "users", isCustomResponse: { $0.responseText.contains("j_security_check") }) { handler, _ in
-                logins.add("login")
-                try await handler.loginForm("j_security_check", parameters: ["j_username": "ada", "j_password": "lovelace"])
-            })
+        let client = try serving.client(logins)
         try await client.connect()
         let add = WLProcedureInvocationData(adapter: "Shop", procedure: "add", parameters: [20, 22])
         let mine = WLProcedureInvocationData(adapter: "Shop", procedure: "mine")
@@ -97,5 +34,77 @@ import WorklightClient
         #expect(logins.all == ["login"])
         serving.stop(SIGTERM)
         #expect(serving.process.terminationStatus == 0)
+    }
+
+    private struct Outcome {
+        var ends = 0
+        var isSuccess = false
+        var code: WLErrorCode?
+        var isCancelled = false
+    }
+
+    static var seeds: Range<UInt64> {
+        let first: UInt64 = TestSetting.number("WORKLIGHT_FIRST") ?? 1
+        return first..<first + (TestSetting.number("WORKLIGHT_KILLS") ?? 3)
+    }
+
+    /// The model: each call ends exactly once. The procedure runs at most once for it; exactly once if the call succeeds; and without a success only if the
+    /// call was cancelled, or the server was killed.
+    @Test("random calls, logins, logouts and cancellations while the server is killed and started again", .serialized, arguments: seeds)
+    func kills(seed: UInt64) async throws {
+        var random = SeededGenerator(seed: seed)
+        let serving = try WorklightServing()
+        try serving.start()
+        let client = try serving.client()
+        try await client.connect()
+        let outcomes = SystemLock<[Int64: Outcome]>([:])
+        var tasks: [Task<Void, Never>] = [], wasKilled = false
+        for number in Int64(0)..<150 {
+            switch Int.random(in: 0..<30, using: &random) {
+            case 0, 1:
+                wasKilled = true
+                serving.stop(SIGKILL)
+                try serving.start()
+            case 2...4: tasks.append(Task { _ = try? await client.logout(realm: "users") })
+            case 5: tasks.randomElement(using: &random)?.cancel()
+            // The server gets ahead of the calls.
+            case 6...8: await tasks.last?.value
+            default: break
+            }
+            let name = Bool.random(using: &random) ? "noteMine" : "note"
+            let data = WLProcedureInvocationData(adapter: "Shop", procedure: name, parameters: [.integer(number)])
+            tasks.append(
+                Task {
+                    var outcome = Outcome()
+                    do { outcome.isSuccess = try await client.invokeProcedure(data).invocationResult?.isSuccessful == true } catch {
+                        outcome.code = (error as? WLFailResponse)?.errorCode
+                    }
+                    outcome.isCancelled = Task.isCancelled
+                    let found = outcome
+                    outcomes.withLock { outcomes in
+                        let ends = outcomes[number]?.ends ?? 0
+                        outcomes[number] = found
+                        outcomes[number]?.ends = ends + 1
+                    }
+                })
+        }
+        for task in tasks { await task.value }
+        let noted = try serving.noted(), ends = outcomes.withLock { $0 }
+        #expect(ends.count == 150)
+        for (number, outcome) in ends {
+            let count = noted[number] ?? 0
+            #expect(outcome.ends == 1)
+            #expect(count <= 1, "call \(number) was executed \(count) times")
+            if outcome.isSuccess {
+                #expect(count == 1, "call \(number) succeeded, and was not executed")
+            } else {
+                #expect(outcome.code != nil)
+                #expect(outcome.isCancelled || wasKilled, "call \(number) failed without a reason: \(String(describing: outcome.code))")
+            }
+        }
+        // The client works on as if nothing had happened.
+        #expect(
+            try await client.invokeProcedure(WLProcedureInvocationData(adapter: "Shop", procedure: "mine")).invocationResult?.isSuccessful == true)
+        serving.stop(SIGTERM)
     }
 }

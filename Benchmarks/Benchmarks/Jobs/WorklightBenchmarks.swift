@@ -50,18 +50,22 @@ enum WorklightBenchmarks {
     private static let data = WLProcedureInvocationData(adapter: "Stock", procedure: "quote", parameters: ["IBM", 7, .number("65.878"), true])
 
     /// Calls the procedure, one call after the other.
-    private static func run(_ client: WLClient, _ count: Int) throws -> Int64 {
-        var done: Int64 = 0
+    /// - Returns: the responses, in order.
+    private static func run(_ client: WLClient, _ count: Int) throws -> [WLResponse] {
+        var responses: [WLResponse] = []
+        responses.reserveCapacity(count)
         for _ in 0..<count {
-            let called = Promise<Bool, any Error>()
+            let called = Promise<WLResponse, any Error>()
             client.invokeProcedure(
-                data,
-                delegate: WLClosureDelegate(
-                    onSuccess: { response in called.resolve(.success(response.invocationResult?.isSuccessful == true)) },
-                    onFailure: { called.resolve(.failure($0)) }))
-            if try called.wait() { done += 1 }
+                data, delegate: WLClosureDelegate(onSuccess: { called.resolve(.success($0)) }, onFailure: { called.resolve(.failure($0)) }))
+            responses.append(try called.wait())
         }
-        return done
+        return responses
+    }
+
+    /// The check sum of bodies, one after the other (FNV-1a).
+    private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     private static let call = Benchmark(
@@ -70,21 +74,29 @@ enum WorklightBenchmarks {
         reference: Side("libcurl: the same request to the same server, kept alive") { workspace, watch in
             let served = try Served(workspace)
             let recorder = RecordingTransport()
-            guard try run(served.client(recorder), 1) == 1 else { throw WrongResult("wl.call: the procedure failed") }
+            _ = try run(served.client(recorder), 1)
             let request = recorder.request
-            let answers = try request.withCURL { client in
-                guard br_http_send(client, 1) == 1 else { throw WrongResult("libcurl: no answer from \(request.url)") }
-                return watch.measure { br_http_send(client, Int32(calls)) }
+            let outcome = try request.withCURL { client in
+                guard br_http_send(client, 1) == 1, br_http_keep(client, calls * 4096) else {
+                    throw WrongResult("libcurl: no answer from \(request.url)")
+                }
+                let answers = watch.measure { br_http_send(client, Int32(calls)) }
+                var size = 0
+                let bodies = UnsafeRawBufferPointer(start: br_http_bodies(client, &size), count: size)
+                return Outcome(rows: Int64(answers), checksum: checksum(bodies))
             }
             try served.close()
-            return Outcome(rows: Int64(answers), checksum: 0)
+            return outcome
         },
         subject: Side("invokeProcedure", threads: 1) { workspace, watch in
             let served = try Served(workspace)
             let client = try served.client()
             _ = try run(client, 1)
-            let done = try watch.measure { try run(client, calls) }
+            let responses = try watch.measure { try run(client, calls) }
             try served.close()
-            return Outcome(rows: done, checksum: 0)
+            let answers = responses.count { response in
+                response.invocationResult?.isSuccessful == true && response.getResponseJson()?["price"] == .number("65.878")
+            }
+            return Outcome(rows: Int64(answers), checksum: checksum(responses.map(\.responseText).joined().utf8))
         })
 }

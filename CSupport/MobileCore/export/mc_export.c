@@ -28,6 +28,7 @@ struct mc_export {
     mc_byte_buffer *prefixes;  // objects: `{"id":` and `,"name":`; the text before each value
     int64_t rows;
     size_t column;           // of the statement's current row: the next one to write; 0 between rows
+    size_t *ends;            // of the values of a row that is read by itself; NULL: none was
     mc_export_large *large;  // the form of the columns' large values; NULL: none is in line
     mc_pool *pool;
     mc_export_large_value *value;  // the large value in progress; NULL: none
@@ -159,6 +160,7 @@ void mc_export_free(mc_export *rows)
         mc_byte_buffer_free(&rows->prefixes[column]);
     mc_free(rows->prefixes);
     mc_free(rows->columns);
+    mc_free(rows->ends);
     mc_free(rows->large);
     mc_export_large_close(rows->value);
     mc_byte_buffer_free(&rows->stage);
@@ -319,17 +321,89 @@ static mc_status read_deflated(mc_export *rows, uint8_t *buffer, size_t capacity
     return MC_OK;
 }
 
+/// Appends the values of the statement's current row, and notes where each of them ends.
+static mc_status append_values(mc_export *rows, mc_error *error)
+{
+    mc_byte_buffer *const stage = &rows->stage;
+    stage->length = 0;
+    for (size_t column = 0; column < rows->column_count; column++) {
+        mc_status status = column == 0 ? MC_OK : mc_byte_buffer_append(stage, ",", 1);
+        if (status != MC_OK)
+            return mc_fail(error, status, "export, row %" PRId64 ": no memory for its text", rows->rows + 1);
+        status = append_value(rows, column, error);
+        if (status != MC_OK)
+            return status;
+        rows->ends[column] = stage->length;
+    }
+    rows->rows++;
+    return MC_OK;
+}
+
+static mc_status next_row(mc_export *rows, bool *has_row, mc_error *error)
+{
+    if (rows->ends == NULL) {
+        if (rows->format != MC_EXPORT_ARRAYS || rows->deflates || rows->large != NULL)
+            return mc_fail(error, MC_ERROR_MISUSE, "export: rows one by one are arrays, plain, and without large values in line");
+        if (rows->stage_read > 0 || rows->rows > 0 || rows->state == STATE_COMPLETE)
+            return mc_fail(error, MC_ERROR_MISUSE, "export: it is read in pieces already");
+        rows->ends = mc_allocate_zeroed(rows->column_count, sizeof *rows->ends);
+        if (rows->ends == NULL)
+            return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
+    }
+    if (rows->state == STATE_COMPLETE)
+        return MC_OK;
+    const int step = sqlite3_step(rows->statement);
+    if (step == SQLITE_ROW) {
+        *has_row = true;
+        return append_values(rows, error);
+    }
+    if (step == SQLITE_DONE) {
+        rows->state = STATE_COMPLETE;
+        return MC_OK;
+    }
+    sqlite3 *const db = sqlite3_db_handle(rows->statement);
+    return mc_fail_sqlite(error, db, sqlite3_extended_errcode(db), "export, row %" PRId64, rows->rows + 1);
+}
+
+static mc_status fail_after_error(mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_MISUSE, "export: it was read after an error");
+}
+
+static void note_failure(mc_export *rows)
+{
+    rows->state = STATE_FAILED;
+    (void)sqlite3_reset(rows->statement);
+}
+
+mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *error)
+{
+    *row = (mc_export_row){NULL, 0, NULL, rows->column_count};
+    *has_row = false;
+    if (rows->state == STATE_FAILED)
+        return fail_after_error(error);
+    const mc_status status = next_row(rows, has_row, error);
+    if (status != MC_OK) {
+        *has_row = false;
+        note_failure(rows);
+    } else if (*has_row) {
+        *row = (mc_export_row){rows->stage.bytes, rows->stage.length, rows->ends, rows->column_count};
+    }
+    return status;
+}
+
 mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length, mc_error *error)
 {
     *length = 0;
     if (rows->state == STATE_FAILED)
-        return mc_fail(error, MC_ERROR_MISUSE, "export: it was read after an error");
+        return fail_after_error(error);
+    if (rows->ends != NULL)
+        return mc_fail(error, MC_ERROR_MISUSE, "export: it is read row by row already");
     const mc_status status =
         rows->deflates ? read_deflated(rows, buffer, capacity, length, error) : read_plain(rows, buffer, capacity, length, error);
     if (status != MC_OK) {
-        rows->state = STATE_FAILED;
+        note_failure(rows);
         *length = 0;
-        (void)sqlite3_reset(rows->statement);
     }
     return status;
 }

@@ -71,6 +71,18 @@ MC_MUST_USE mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_ex
 /// MC_ERROR_MISUSE.
 MC_MUST_USE mc_status mc_export_read(mc_export *rows, void *buffer, size_t capacity, size_t *length, mc_error *MC_NULLABLE error);
 
+/// A row of an export as JSON values with commas between them, without brackets. It is valid until the next call.
+typedef struct mc_export_row {
+    const uint8_t *MC_NULLABLE text;
+    size_t length;
+    const size_t *MC_NULLABLE ends;  ///< for each column the place in `text` after its value
+    size_t column_count;
+} mc_export_row;
+
+/// Writes the next row; `*has_row` is false after the last one. An export is read by rows or with `mc_export_read`, not both.
+/// Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and large values in line.
+MC_MUST_USE mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *MC_NULLABLE error);
+
 /// Returns the number of rows written so far.
 int64_t mc_export_rows(const mc_export *rows);
 

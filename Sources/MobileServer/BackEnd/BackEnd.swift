@@ -104,6 +104,10 @@ extension BackEndAccess {
 
 /// A read of a back end.
 public protocol BackEndSnapshot: BackEndAccess {
+    /// Whether all calls of this read see one moment of the back end, also while others change it. The rows of a first load are then written while they
+    /// arrive; otherwise (default) they wait until the last one, because the record of operations may have later outcomes by then.
+    var isSnapshot: Bool { get }
+
     /// Returns the state that this read sees; nil (default) if the system does not know. Two equal positions mean that nothing has changed in between,
     /// and the server loads nothing. Without positions it loads the requested rows at every synchronization, and compares them.
     func position() throws -> BackEndPosition?
@@ -140,6 +144,9 @@ public protocol BackEndSnapshot: BackEndAccess {
 }
 
 extension BackEndSnapshot {
+    /// Returns false.
+    public var isSnapshot: Bool { false }
+
     /// Returns nil.
     public func position() throws -> BackEndPosition? { nil }
 

@@ -144,12 +144,17 @@ struct BackEndRefresh {
                     look.isPartial = true
                     return look
                 }
+                // A first load takes place under the lease. Without it, sums of all rows are not worth their time. Reports are about loaded rows only.
+                guard state.isLoaded || lease != nil || reported != nil else {
+                    (look.isPartial, look.needsLease) = (true, true)
+                    continue
+                }
                 guard let comparison = try comparison(source, object, partition, state) else {
                     look.unchanged.append(state)
                     continue
                 }
                 let isLarge = try isLarge(comparison, large), isFirst = !state.isLoaded
-                // First loads and large comparisons take place under the lease.
+                // Large comparisons take place under the lease as well.
                 if !isLarge && (!isFirst || lease != nil && firstLoads > 0) {
                     let load = try PartitionLoad(comparison, refresher.rules, backEnd: backEnd.system, source)
                     rows += load.rows.count
@@ -239,18 +244,20 @@ struct BackEndRefresh {
     private func load(
         _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease
     ) throws -> (state: PartitionState, isChanged: Bool)? {
-        try refresher.stateStore.staging { staging in
+        let ground = RefreshGround(backEnd: backEnd, keys: keys, lease: lease, place: place, rekeyed: known.rekeyed)
+        if try FirstLoad.isPossible(comparison, source, refresher.stateStore) {
+            let first = FirstLoad(comparison: comparison, backEnd: backEnd, refresher: refresher, ground: ground)
+            return try first.run(source) { try notify([comparison.partition.id], in: $0) }.map { ($0, true) }
+        }
+        return try refresher.stateStore.staging { staging in
             var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging)
             try staged.load(backEnd: backEnd.system, source) { if lease.isLost { throw RefreshLease.Lost() } }
             guard try importLaterRecords(source) else { return nil }
             try staged.compare()
             return try staging.write(label: "refresh from \(backEnd.name)") { connection in
-                try keys.lock(backEnd, in: connection)
-                try lease.hold(in: connection)
-                let state = try comparison.partition.state(lock: connection.dialect.lock, in: connection)
-                guard try state == comparison.state && RefreshLease.rekeyed(place, in: connection) == known.rekeyed else { return nil }
+                guard try ground.holds(comparison, in: connection) else { return nil }
                 let isChanged = try staged.write(in: connection)
-                if isChanged { try notify([state.partition], in: connection) }
+                if isChanged { try notify([comparison.partition.id], in: connection) }
                 return (try comparison.partition.state(in: connection), isChanged)
             }
         }

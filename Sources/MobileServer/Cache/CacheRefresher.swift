@@ -11,6 +11,7 @@ final class CacheRefresher: Sendable {
     let clock: @Sendable () -> Int64
     let comparisonInterval: Duration
     let rules: RefreshRules
+    let configuration: ServerConfiguration
     let turns = RefreshTurns()
     /// Takes the partitions that a refresh has changed, after its commit.
     let changed: @Sendable ([Int64]) -> Void
@@ -30,7 +31,7 @@ final class CacheRefresher: Sendable {
         package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, configuration: ServerConfiguration,
         changed: @escaping @Sendable ([Int64]) -> Void = { _ in }
     ) {
-        (self.package, self.cache, self.stateStore, self.changed) = (package, cache, stateStore, changed)
+        (self.package, self.cache, self.stateStore, self.configuration, self.changed) = (package, cache, stateStore, configuration, changed)
         (clock, comparisonInterval, rules) = (configuration.clock, configuration.comparisonInterval, configuration.refreshRules)
     }
 

@@ -11,13 +11,9 @@ struct KeyText: Hashable, Sendable {
     /// Takes a key as the exporter writes it.
     /// - Returns: nil for `null`.
     /// - Parameter isNumber: whether keys of this kind are integers, which have one notation only.
-    init?(exported bytes: ArraySlice<UInt8>, isNumber: Bool) throws {
-        guard bytes.first != UInt8(ascii: "n") else { return nil }
-        if isNumber {
-            text = String(decoding: bytes, as: UTF8.self)
-        } else {
-            text = try JSONValue(parsing: Array(bytes)).description
-        }
+    init?(exported json: String, isNumber: Bool) throws {
+        guard json.utf8.first != UInt8(ascii: "n") else { return nil }
+        text = isNumber ? json : try JSONValue(parsing: Array(json.utf8)).description
     }
 
     /// The key as a value; nil for a text that is not one of a key.

@@ -22,7 +22,7 @@ struct PartitionRefresh {
     var object: ObjectPlan { comparison.object }
     var partition: Partition { comparison.partition }
     var objectID: Value { .integer(cache.id(of: object)) }
-    private var version: Int64 { comparison.state.version + 1 }
+    var version: Int64 { comparison.state.version + 1 }
 
     /// Compares rows in memory.
     /// - Returns: whether the partition has a new version.
@@ -61,7 +61,8 @@ struct PartitionRefresh {
     }
 
     /// Stores the new version and mark.
-    private func finish(_ changed: Int) throws -> Bool {
+    /// - Returns: whether the partition has a new version.
+    func finish(_ changed: Int) throws -> Bool {
         let state = comparison.state, isChanged = changed > 0 || !state.isLoaded
         if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
         if comparison.mark != state.mark || comparison.keys == nil && comparison.mark != nil {
@@ -87,7 +88,13 @@ struct PartitionRefresh {
     /// Returns the values of a loaded row for these columns.
     /// - Parameter number: its place in the load, from 1.
     func values(of row: LoadedRow, number: Int64) -> [Value] {
-        [.integer(number), .text(row.key.text)] + row.references.map { Value($0?.text) } + [.text(row.attributes)]
+        var values: [Value] = []
+        values.reserveCapacity(3 + row.references.count)
+        values.append(.integer(number))
+        values.append(.text(row.key.text))
+        for reference in row.references { values.append(Value(reference?.text)) }
+        values.append(.text(row.attributes))
+        return values
     }
 
     /// Copies the keys that are compared.
@@ -108,7 +115,7 @@ struct PartitionRefresh {
     /// Gives surrogate keys to rows that are new to the cache, and to parents when the first child refers to them, even if the parent itself is not in
     /// any partition.
     /// - Parameter isNew: whether all rows may be new; their number is not looked up then.
-    private func addKeys(rows: Int64, isNew: Bool) throws {
+    func addKeys(rows: Int64, isNew: Bool) throws {
         let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = l.k)"
         let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [objectID])
         if count > 0 {

@@ -54,7 +54,7 @@ struct ServedBackEnd: Sendable {
 
     /// Opens the database of a back end that speaks SQL.
     static func engine(name: String, at place: String, timeout: Duration) throws -> any SQLEngine {
-        PostgreSQLEngine.isAddress(place)
+        PostgreSQLPlace.isAddress(place)
             ? try PostgreSQLEngine(name: name, address: place, timeout: timeout) : try SQLiteEngine(name: name, path: place, timeout: timeout)
     }
 }
@@ -127,6 +127,6 @@ struct PackageDeployer {
     }
 
     private func resolved(_ path: String) -> String {
-        path.hasPrefix("/") || PostgreSQLEngine.isAddress(path) || deployment.directory.isEmpty ? path : deployment.directory + "/" + path
+        path.hasPrefix("/") || PostgreSQLPlace.isAddress(path) || deployment.directory.isEmpty ? path : deployment.directory + "/" + path
     }
 }

@@ -4,12 +4,13 @@ internal import MobileStore
 
 /// Makes the segments of a run from rows as they travel: JSON arrays of about ``SegmentRules/textBytes``, each a zlib stream of level 1.
 ///
-/// Memory: the text of one piece, and one segment; the finished ones are in a spool.
+/// Memory: the text of one piece, and one segment; the finished ones are in a spool, or taken one by one.
 final class SegmentBuilder {
     private(set) var segments: [Segment] = []
     /// The contents of the segments, one after the other.
     let contents = Spool()
     private let textBytes: Int
+    private let take: ((Segment, _ content: [UInt8]) throws -> Void)?
     private var deflater: Deflater?
     private var content: [UInt8] = []
     private var piece: [UInt8] = []
@@ -19,14 +20,20 @@ final class SegmentBuilder {
 
     private static let pieceBytes = 65_536
 
-    init(textBytes: Int) { self.textBytes = textBytes }
+    /// - Parameter take: receives each finished segment; nil (default): they go to ``contents``.
+    init(textBytes: Int, take: ((Segment, _ content: [UInt8]) throws -> Void)? = nil) { (self.textBytes, self.take) = (textBytes, take) }
 
     var rowCount: Int64 { segments.reduce(rows) { $0 + $1.rows } }
 
-    func add(_ row: [UInt8]) throws {
+    func add(_ row: [UInt8]) throws { try add(row, count: 1) }
+
+    /// - Parameters:
+    ///   - texts: one row or more, with commas between them.
+    ///   - count: the number of rows.
+    func add(_ texts: [UInt8], count: Int64) throws {
         piece.append(rows == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
-        piece += row
-        rows += 1
+        piece += texts
+        rows += count
         if piece.count >= Self.pieceBytes { try compress() }
         if compressed + piece.count >= textBytes { try endSegment() }
     }
@@ -49,8 +56,9 @@ final class SegmentBuilder {
         piece.append(UInt8(ascii: "]"))
         try compress()
         try deflater?.finish { content += $0 }
-        segments.append(Segment(name: try SHA256.digest(of: content).hexadecimal, rows: rows, length: Int64(content.count)))
-        try contents.append(content)
+        let segment = Segment(name: try SHA256.digest(of: content).hexadecimal, rows: rows, length: Int64(content.count))
+        segments.append(segment)
+        if let take { try take(segment, content) } else { try contents.append(content) }
         (deflater, compressed, rows) = (nil, 0, 0)
         content.removeAll(keepingCapacity: true)
     }

@@ -43,7 +43,7 @@ final class SegmentMaker: Sendable {
     private static let portion = 8
 
     private func store(_ draft: SegmentDraft, _ need: SegmentNeed) throws {
-        let run = configuration.random(8).reduce(0) { $0 << 8 | Int64($1) } & .max, now = configuration.clock()
+        let run = SegmentRun.newID(configuration), now = configuration.clock()
         let count = draft.builder.segments.count
         for first in stride(from: 0, to: count, by: Self.portion) {
             let isStored = try stateStore.write(label: "segments", isolation: .locks) {

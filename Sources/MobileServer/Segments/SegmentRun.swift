@@ -18,6 +18,8 @@ struct SegmentRun: Hashable, Sendable {
     static let beginning: Int64 = -1
 
     var isBase: Bool { since == Self.beginning }
+
+    static func newID(_ configuration: ServerConfiguration) -> Int64 { configuration.random(8).reduce(0) { $0 << 8 | Int64($1) } & .max }
 }
 
 /// One segment of a run.
@@ -98,6 +100,15 @@ struct SegmentDirectory {
             DELETE FROM _segment WHERE partition = ?1 AND made < ?2
                 AND NOT EXISTS (SELECT 1 FROM _segment_run AS r WHERE r.partition = _segment.partition AND r.run = _segment.run)
             """, values)
+    }
+
+    /// Removes the segments of a run that was never completed.
+    func remove(unused run: Int64) throws {
+        try connection.execute(
+            """
+            DELETE FROM _segment WHERE partition = ?1 AND run = ?2
+                AND NOT EXISTS (SELECT 1 FROM _segment_run AS r WHERE r.partition = ?1 AND r.run = ?2)
+            """, [.integer(partition), .integer(run)])
     }
 
     /// Returns the content of a segment of any partition; nil if it is gone.

@@ -1,6 +1,6 @@
 internal import Foundation
-internal import MobileStore
-internal import PostgreSQLClient
+package import MobileStore
+package import PostgreSQLClient
 
 /// The server's state in a PostgreSQL database, which any number of server processes share.
 ///
@@ -72,6 +72,13 @@ struct PostgreSQLStateStore: StateStore {
         }
     }
 
+    func draft<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R {
+        try write(label: label, isolation: .locks) { connection in
+            try connection.execute("SET LOCAL synchronous_commit = off")
+            return try body(connection)
+        }
+    }
+
     func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R {
         try stagingPool.withConnection(deadline: .now + configuration.connectionTimeout) { connection in
             try body(PostgreSQLStagingConnection(connection: connection) { try pool.recordedOutcome(of: $0, until: $1) })
@@ -117,6 +124,8 @@ struct PostgreSQLStateConnection: StateConnection {
         try connection.forEachRow(sql, values.map(PostgreSQLValue.init)) { try visit(PostgreSQLStateRow(row: $0)) }
     }
 
+    func rowStatement(_ sql: String) -> ((_ values: [Value]) throws -> Int)? { nil }
+
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
         try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
@@ -146,20 +155,20 @@ struct PostgreSQLStateRow: StateRow {
 
 extension PostgreSQLValue {
     /// Converts a value. PostgreSQL stores no U+0000; in a text it becomes U+FFFD.
-    init(_ value: Value) {
+    package init(_ value: Value) {
         self =
             switch value {
             case .null: .null
             case .integer(let value): .integer(value)
             case .real(let value): .real(value)
-            case .text(let value): .text(value.utf8.contains(0) ? value.replacing("\0", with: "\u{FFFD}") : value)
+            case .text(let value): .text(value.hasNUL ? value.replacing("\0", with: "\u{FFFD}") : value)
             case .blob(let bytes): .blob(bytes)
             }
     }
 }
 
 extension Value {
-    init(_ value: PostgreSQLValue) {
+    package init(_ value: PostgreSQLValue) {
         self =
             switch value {
             case .null: .null

@@ -1,9 +1,12 @@
+internal import MobileExecution
 internal import MobileStore
 
 /// The server's state in an SQLite file. One writer at a time; readers are not blocked.
 struct SQLiteStateStore: StateStore {
     let database: Database
     private let profile: ConnectionProfile
+    /// The connection of drafts, open from the first one on. Its commits do not wait for the disk.
+    private let drafts = SystemLock<Database?>(nil)
 
     /// Opens the file, and brings its tables to the present version.
     /// - Parameter configuration: provides the path of the file, the connection timeout, and the clock.
@@ -17,6 +20,8 @@ struct SQLiteStateStore: StateStore {
         profile.connectionTimeout = configuration.connectionTimeout
         // Grants and sessions are promises: they are on the disk before they are answered.
         profile.synchronous = .full
+        // A first load does not wait for the disk again and again.
+        profile.checkpointPages = Self.checkpointPages
         do {
             let database = try Database(profile)
             do { try SQLiteStateSchema.prepare(database, now: configuration.clock()) } catch {
@@ -29,6 +34,9 @@ struct SQLiteStateStore: StateStore {
         }
     }
 
+    /// 32 MB.
+    private static let checkpointPages = 4096
+
     var name: String { database.path }
     var dialect: StateDialect { .sqlite }
 
@@ -40,6 +48,24 @@ struct SQLiteStateStore: StateStore {
         try database.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
     }
 
+    func draft<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R {
+        let drafts = try self.drafts.withLock { present in
+            let drafts = try present ?? openDrafts()
+            present = drafts
+            return drafts
+        }
+        return try drafts.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
+    }
+
+    private func openDrafts() throws -> Database {
+        var profile = profile
+        profile.maxConnections = 1
+        profile.cacheSize = .megabytes(16)
+        profile.createsFile = false
+        profile.synchronous = .normal
+        return try Database(profile)
+    }
+
     func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R {
         var profile = profile
         profile.maxConnections = 1
@@ -49,7 +75,10 @@ struct SQLiteStateStore: StateStore {
         return try body(SQLiteStagingConnection(database: staging))
     }
 
-    func close() throws { try database.close() }
+    func close() throws {
+        try drafts.withLock { $0.take() }?.close()
+        try database.close()
+    }
 }
 
 /// A transaction on the state in an SQLite file.
@@ -69,6 +98,11 @@ struct SQLiteStateConnection: StateConnection {
         try statement.bind(values)
         let row = SQLiteStateRow(statement: statement)
         while try statement.step() { try visit(row) }
+    }
+
+    func rowStatement(_ sql: String) throws -> ((_ values: [Value]) throws -> Int)? {
+        let statement = try connection.statement(sql)
+        return { try statement.run($0) }
     }
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {

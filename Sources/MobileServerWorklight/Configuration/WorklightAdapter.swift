@@ -34,14 +34,19 @@ public struct WorklightProcedure: Sendable {
         self.run = run
     }
 
-    /// A procedure that runs one statement of SQL on an SQLite back end. A query returns its rows as `resultSet`; another statement returns the number
-    /// of changed rows as `updateStatementResult.updateCount`.
+    /// A procedure that runs one statement of SQL on a back end. A statement with rows returns them as `resultSet`; another one returns the number of
+    /// changed rows as `updateStatementResult.updateCount`.
     /// - Parameters:
-    ///   - statement: the statement, with a `?` for each parameter of the call.
-    ///   - database: the back end.
+    ///   - statement: the statement, with `?1`, `?2` and so on for the parameters of the call; SQLite also takes `?` for the next one, PostgreSQL `$1`.
+    ///   - backEnd: the back end.
     ///   - realm: as for ``init(realm:_:)``.
+    public static func sql(_ statement: String, on backEnd: WorklightBackEnd, realm: String? = nil) -> WorklightProcedure {
+        WorklightProcedure(realm: realm) { try backEnd.run(statement, $0.parameters) }
+    }
+
+    /// A procedure that runs one statement of SQL on an SQLite database; with the same rules.
     public static func sql(_ statement: String, on database: Database, realm: String? = nil) -> WorklightProcedure {
-        WorklightProcedure(realm: realm) { try SQLProcedure(statement: statement, database: database).run($0.parameters) }
+        .sql(statement, on: WorklightBackEnd(database), realm: realm)
     }
 }
 
@@ -88,56 +93,5 @@ enum WorklightIdentity {
             "userId": .string(name), "userName": .string(name), "loginName": .string(name), "displayName": .string(name), "isUserAuthenticated": 1,
             "attributes": .object(attributes),
         ]
-    }
-}
-
-/// The run of a statement.
-struct SQLProcedure {
-    let statement: String
-    let database: Database
-
-    func run(_ parameters: [JSONValue]) throws -> JSONValue {
-        let values = try parameters.map { try Self.value($0) }
-        let isQuery =
-            statement.drop(while: \.isWhitespace).prefix(6).lowercased() == "select"
-            || statement.drop(while: \.isWhitespace).prefix(4).lowercased() == "with"
-        guard isQuery else {
-            let count = try database.write(label: "procedure") { try $0.execute(statement, values) }
-            return ["isSuccessful": true, "updateStatementResult": ["updateCount": .integer(Int64(count))]]
-        }
-        let rows = try database.read { connection in
-            let query = try connection.statement(statement)
-            try query.bind(values)
-            let names = query.columnNames
-            var rows: [JSONValue] = []
-            while try query.step() {
-                var row = JSONObject()
-                for (name, value) in zip(names, query.values) { row[name] = Self.json(value) }
-                rows.append(.object(row))
-            }
-            return rows
-        }
-        return ["isSuccessful": true, "resultSet": .array(rows)]
-    }
-
-    private static func value(_ json: JSONValue) throws -> Value {
-        switch json {
-        case .null: .null
-        case .boolean(let value): .integer(value ? 1 : 0)
-        case .integer(let value): .integer(value)
-        case .number: Value(json.double)
-        case .string(let text): .text(text)
-        case .array, .object: throw WorklightProcedureError("a parameter is an array or an object, which SQL does not have")
-        }
-    }
-
-    private static func json(_ value: Value) -> JSONValue {
-        switch value {
-        case .null: .null
-        case .integer(let value): .integer(value)
-        case .real(let value): JSONValue(value) ?? .null
-        case .text(let text): .string(text)
-        case .blob(let bytes): .string(bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined())
-        }
     }
 }

@@ -46,6 +46,8 @@ public struct WorklightApplication: Sendable {
     public var environments: Set<String>
     /// Whether devices must name themselves (`wl_deviceNoProvisioningRealm`), in the step after anti-XSRF and remote disable; default true.
     public var requiresDevice: Bool
+    /// Certificates with which devices prove their names (`wl_deviceAutoProvisioningRealm`), in place of ``requiresDevice``; nil (default) for none.
+    public var provisioning: WorklightProvisioning?
     /// The name of a realm that guards all requests of the application; nil (default) for none.
     public var userRealm: String?
     /// Properties that `init` reports as `gadgetProps`.
@@ -53,11 +55,13 @@ public struct WorklightApplication: Sendable {
 
     /// Describes an application.
     public init(
-        id: String, environments: Set<String> = [], requiresDevice: Bool = true, userRealm: String? = nil, properties: JSONObject = [:]
+        id: String, environments: Set<String> = [], requiresDevice: Bool = true, provisioning: WorklightProvisioning? = nil, userRealm: String? = nil,
+        properties: JSONObject = [:]
     ) {
         self.id = id
         self.environments = environments
         self.requiresDevice = requiresDevice
+        self.provisioning = provisioning
         self.userRealm = userRealm
         self.properties = properties
     }

@@ -1,16 +1,19 @@
+internal import Foundation
 internal import MobileServer
 internal import MobileStore
 
 /// The application's security test: its realms in ordered steps. A pure function of request, session and rules, so that it can run again.
 struct SecurityCheck {
     static let antiXSRF = "wl_antiXSRFRealm", device = "wl_deviceNoProvisioningRealm", remoteDisable = "wl_remoteDisableRealm"
-    static let anonymous = "wl_anonymousUserRealm"
+    static let provisionedDevice = "wl_deviceAutoProvisioningRealm", anonymous = "wl_anonymousUserRealm"
 
     let request: WireRequest
     /// nil for a procedure outside of an application.
     let application: WorklightApplication?
     /// The rule for this version of the application; nil for none.
     let rule: VersionRule?
+    /// The signed answer of a device, checked before: that takes time, and this runs in a transaction.
+    let proof: DeviceProof?
     /// Makes the token of a new challenge.
     let token: () -> String
 
@@ -24,9 +27,16 @@ struct SecurityCheck {
         let answers = request.answers
         if let application {
             // A device has named itself to one application.
-            if session.application != application.id { session.remove(Self.device) }
+            if session.application != application.id {
+                session.remove(Self.device)
+                session.remove(Self.provisionedDevice)
+            }
             session.application = application.id
-            if let answer = answers[Self.device] { takeDevice(answer, application, &session) }
+            if application.provisioning != nil {
+                if answers[Self.provisionedDevice] != nil { takeProof(application, &session) }
+            } else if let answer = answers[Self.device] {
+                takeDevice(answer, application, &session)
+            }
         }
         if let rule, rule.state == .notify, let answer = answers[Self.remoteDisable], Self.messageID(answer) == rule.messageID {
             session.confirmed = rule.messageID
@@ -50,10 +60,31 @@ struct SecurityCheck {
         if let rule, rule.state == .notify, session.confirmed != rule.messageID {
             first[Self.remoteDisable] = ["message": .string(rule.message), "messageId": .string(rule.messageID), "messageType": "NOTIFY"]
         }
-        if let application, application.requiresDevice, session.identities[Self.device] == nil {
+        if let provisioning = application?.provisioning {
+            if session.identities[Self.provisionedDevice] == nil { second[Self.provisionedDevice] = challenge(provisioning, session) }
+        } else if let application, application.requiresDevice, session.identities[Self.device] == nil {
             second[Self.device] = ["token": .string(session.token)]
         }
         return [first, second]
+    }
+
+    private func challenge(_ provisioning: WorklightProvisioning, _ session: SessionContent) -> JSONValue {
+        var challenge: JSONObject = [
+            "ID": ["token": .string(session.token), "entity": .string(provisioning.entity.name), "allowed": .boolean(provisioning.allowsNewDevices)]
+        ]
+        if case .request(session.token, let certificate)? = proof { challenge["certificate"] = .string(Data(certificate).base64EncodedString()) }
+        return .object(challenge)
+    }
+
+    private func takeProof(_ application: WorklightApplication, _ session: inout SessionContent) {
+        // A request for a certificate keeps the token: the answer that is signed with the certificate carries it as well.
+        if case .request(session.token, _)? = proof { return }
+        guard case .device(session.token, application.id, request.version, let device)? = proof else {
+            session.token = token()
+            return
+        }
+        session.device = device
+        session.satisfy(Self.provisionedDevice, WorklightIdentity.object(device, ["mobileSecurityTest": true]))
     }
 
     private func takeDevice(_ answer: JSONValue, _ application: WorklightApplication, _ session: inout SessionContent) {

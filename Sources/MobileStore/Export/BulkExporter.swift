@@ -117,6 +117,29 @@ public enum LargeValueForm: Sendable, Hashable {
         return length
     }
 
+    /// Returns the next row as JSON, its first values one by one. An export is read by rows or by pieces, not by both.
+    /// - Parameter leadingValues: the number of values that are wanted one by one, at most that of the columns.
+    /// - Returns: the values, and the text of the others with commas between them; nil after the last row.
+    /// - Throws: as ``nextChunk(maximum:)``; ``StoreError/Code/misuse`` for an export of objects, of compressed text, or with large values in line.
+    package func nextRow(leadingValues: Int) throws(StoreError) -> (values: [String], rest: String)? {
+        guard let handle = unsafe handle else {
+            throw StoreError(.misuse, "an export was read after the closure that its connection was given to")
+        }
+        var row = unsafe mc_export_row()
+        var hasRow = false
+        try unsafe StoreError.check { unsafe mc_export_next_row(handle, &row, &hasRow, $0) }
+        guard hasRow, let start = unsafe row.text, let ends = unsafe row.ends else { return nil }
+        let text = unsafe UnsafeBufferPointer(start: start, count: row.length)
+        var values: [String] = [], first = 0
+        values.reserveCapacity(leadingValues)
+        for column in 0..<min(leadingValues, row.column_count) {
+            let end = unsafe ends[column]
+            values.append(unsafe String(decoding: text[first..<end], as: UTF8.self))
+            first = min(end + 1, row.length)
+        }
+        return (values, unsafe String(decoding: text[first...], as: UTF8.self))
+    }
+
     /// The number of rows written so far.
     public var rows: Int { unsafe handle.map { Int(unsafe mc_export_rows($0)) } ?? 0 }
 

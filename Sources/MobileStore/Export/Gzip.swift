@@ -12,7 +12,8 @@ package enum Gzip {
         var stream = unsafe z_stream()
         guard
             unsafe deflateInit2_(
-                &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+                &stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, windowBits, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+                == Z_OK
         else { throw StoreError(.noMemory, "no memory for the compression of a message") }
         defer { unsafe deflateEnd(&stream) }
         var output: [UInt8] = []

@@ -78,10 +78,14 @@ package struct PostgreSQLCopy {
         var text = text
         text.withUTF8 { bytes in
             guard let start = bytes.baseAddress else { return }
-            if unsafe !mpq_needs_backslash(start, bytes.count) {
-                unsafe buffer.append(contentsOf: bytes)
-            } else {
-                for index in bytes.indices { unsafe append(escaped: bytes[index]) }
+            var place = 0
+            while place < bytes.count {
+                let length = unsafe mpq_plain_length(start + place, bytes.count - place)
+                unsafe buffer.append(contentsOf: bytes[place..<place + length])
+                place += length
+                guard place < bytes.count else { break }
+                unsafe append(escaped: bytes[place])
+                place += 1
             }
         }
     }

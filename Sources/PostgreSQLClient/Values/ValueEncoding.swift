@@ -1,3 +1,5 @@
+internal import MobilePostgreSQL
+
 /// The values of a statement's parameters as the protocol takes them: one run of bytes, and a place, a length and a format per value.
 struct EncodedParameters {
     private(set) var bytes: [UInt8] = []
@@ -82,9 +84,15 @@ extension Double {
 extension String {
     /// - Throws: `.invalidText`: a text with U+0000, which PostgreSQL cannot store, and which would end it early.
     func checkForPostgreSQL() throws(PostgreSQLError) {
-        guard utf8.contains(0) else { return }
+        guard hasNUL else { return }
         let position = unicodeScalars.prefix { $0 != "\0" }.count + 1
         throw PostgreSQLError(.invalidText, "a text has U+0000 as its character \(position), which PostgreSQL cannot store")
+    }
+
+    /// Whether the text has U+0000.
+    package var hasNUL: Bool {
+        var text = self
+        return text.withUTF8 { unsafe mpq_has_nul($0.baseAddress, $0.count) }
     }
 
     /// The name as an SQL text: in quotation marks, which are doubled inside.

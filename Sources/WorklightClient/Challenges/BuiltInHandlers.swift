@@ -32,29 +32,7 @@ final class DeviceHandler: WLChallengeHandler, @unchecked Sendable {
 
     override func start(_ challenge: JSONObject, _ engine: WLEngine, _ slot: ChallengeSlot) {
         guard let token = challenge["token"]?.string else { return engine.breakProtocol(slot, "the device challenge has no token") }
-        let configuration = engine.configuration
-        let id: JSONObject = [
-            "token": .string(token),
-            "app": ["id": .string(configuration.applicationID), "version": .string(configuration.applicationVersion)],
-            "device": [
-                "id": .string(engine.deviceID), "os": .string(configuration.device.os), "model": .string(configuration.device.model),
-                "environment": .string(configuration.device.environment),
-            ],
-            "custom": [:],
-        ]
-        engine.submitAnswer(slot, ["ID": .object(id)])
-    }
-}
-
-/// Devices with certificates of their own are not supported: where the server does not demand a certificate, the request is sent without.
-final class ProvisionedDeviceHandler: WLChallengeHandler, @unchecked Sendable {
-    init() { super.init(realm: BuiltInRealm.provisionedDevice) }
-
-    override func start(_ challenge: JSONObject, _ engine: WLEngine, _ slot: ChallengeSlot) {
-        guard challenge["ID"]?["allowed"]?.boolean == false else {
-            return engine.breakProtocol(slot, "the server demands a device certificate, which this client cannot make")
-        }
-        engine.submitAnswer(slot, nil)
+        engine.submitAnswer(slot, ["ID": .object(engine.deviceDescription(token))])
     }
 }
 

@@ -37,6 +37,8 @@ public struct WLConfiguration: Sendable {
     /// Computes the answer to a challenge of the authenticity realm; nil (default): such a request fails. The algorithm belongs to the platform's
     /// owner.
     public var authenticityAnswer: (@Sendable (_ challengeData: String) -> String?)?
+    /// The keys of the device for servers that demand a device certificate; nil (default): requests to them fail.
+    public var deviceKeys: (any WLDeviceKeys)?
     /// Shows a message of the server to the user and calls `dismissed` when the user has read it. nil (default): the message goes to ``log`` and
     /// counts as read.
     public var showMessage: (@Sendable (_ message: String, _ dismissed: @escaping @Sendable () -> Void) -> Void)?

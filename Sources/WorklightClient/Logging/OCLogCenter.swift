@@ -12,11 +12,15 @@ public final class OCLogCenter: Sendable {
     public static let initialFileSize = 100_000
 
     private let engine: WLEngine
+    /// A logger keeps its client's log, and not the other way round: both would stay forever.
+    private struct WeakLogger {
+        weak var logger: OCLogger?
+    }
     private struct State {
         var level = OCLogType.debug
         var isCapturing = true
         var maxFileSize = initialFileSize
-        var loggers: [String: OCLogger] = [:]
+        var loggers: [String: WeakLogger] = [:]
         /// The bytes of lines that wait; nil: not counted yet.
         var size: Int?
         var isSending = false
@@ -70,9 +74,10 @@ public final class OCLogCenter: Sendable {
     public func logger(package: String) -> OCLogger {
         let name = package.allSatisfy(\.isWhitespace) ? "NONE" : package
         return state.withLock { state in
-            if let logger = state.loggers[name] { return logger }
+            if let logger = state.loggers[name]?.logger { return logger }
             let logger = OCLogger(name, self)
-            state.loggers[name] = logger
+            state.loggers = state.loggers.filter { $0.value.logger != nil }
+            state.loggers[name] = WeakLogger(logger: logger)
             return logger
         }
     }

@@ -91,13 +91,23 @@ final class WLEngine: @unchecked Sendable {
         let answers = request.takeAnswers()
         if !answers.isEmpty { fields["Authorization"] = FormEncoding.ascii(.object(answers)) }
         fields["Cookie"] = jar.withLock { $0.field(for: RequestTarget(url), now: configuration.clock()) }
-        var message = TransportRequest(method: request.method, url: url, headers: fields.all, body: body.map { .bytes($0) } ?? .none)
+        var message = TransportRequest(
+            method: request.method, url: url, headers: fields.all, body: body.map { request.mayRepeat ? .bytes($0) : Self.once($0) } ?? .none)
         message.expects = .any
         message.totalTimeout = request.timeout
         message.stallTimeout = nil
         message.connectTimeout = request.timeout.map { min($0, .seconds(10)) } ?? .seconds(300)
         message.cancellation = request.transmission
         return message
+    }
+
+    /// A body that is sent over one connection only: libcurl sends another one again when a kept connection breaks, although the server may have executed it.
+    private static func once(_ bytes: [UInt8]) -> TransportRequest.Body {
+        var rest: [UInt8]? = bytes
+        return .stream(length: bytes.count) {
+            defer { rest = nil }
+            return rest
+        }
     }
 
     // MARK: Receiving
@@ -188,6 +198,18 @@ final class WLEngine: @unchecked Sendable {
             known = id
             return id
         }
+    }
+
+    /// The description of device and application for the realms of devices.
+    func deviceDescription(_ token: String) -> JSONObject {
+        [
+            "token": .string(token), "app": ["id": .string(configuration.applicationID), "version": .string(configuration.applicationVersion)],
+            "device": [
+                "id": .string(deviceID), "os": .string(configuration.device.os), "model": .string(configuration.device.model),
+                "environment": .string(configuration.device.environment),
+            ],
+            "custom": [:],
+        ]
     }
 
     /// The identifier of the last message that was shown.

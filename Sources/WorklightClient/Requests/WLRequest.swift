@@ -60,6 +60,9 @@ final class WLRequest: @unchecked Sendable {
         self.completion = completion
     }
 
+    /// Whether the server may get the request twice when a kept connection breaks under it. Not so for what changes something there.
+    var mayRepeat: Bool { !isProcedure && body == nil && !url.hasSuffix("/logactivity") }
+
     var isProcedure: Bool {
         switch kind {
         case .procedure, .authentication: true
@@ -109,6 +112,9 @@ final class WLRequest: @unchecked Sendable {
     func noteAnswer(_ realm: String, to challenge: JSONValue) {
         if refused[realm]?.challenge != challenge { refused[realm] = (challenge, 0) }
     }
+
+    /// Whether a challenge of this realm was answered before.
+    func hasAnswered(_ realm: String) -> Bool { refused[realm] != nil }
 
     /// Notes that a challenge came.
     /// - Returns: whether the same challenge came back twice after an answer.

@@ -1,7 +1,6 @@
 import Foundation
 import MobileServer
 import MobileServerWorklight
-import MobileStore
 
 /// The face for clients of IBM Worklight, on a port of its own next to the server, with the same state store, accounts and certificate.
 struct WorklightFace {
@@ -9,15 +8,10 @@ struct WorklightFace {
     let http: HTTPServer
 
     /// - Returns: nil without `--worklight`.
-    /// - Throws: `ServerError` for a wrong file, ``CommandFailure`` for a back end that is not an SQLite file.
+    /// - Throws: `ServerError` for a wrong file, also for a PostgreSQL back end that cannot be reached, `StoreError` for a file that cannot be opened.
     init?(_ arguments: ServeArguments, _ listening: HTTPServer.Configuration, _ configuration: ServerConfiguration) throws {
         guard !arguments.worklight.isEmpty else { return nil }
-        var backEnds: [String: Database] = [:]
-        for (name, place) in arguments.backEnds where !place.hasPrefix("postgres") {
-            var profile = ConnectionProfile(path: place, journal: .unchanged)
-            profile.createsFile = false
-            backEnds[name] = try Database(profile)
-        }
+        let backEnds = try arguments.backEnds.mapValues { try WorklightBackEnd(place: $0) }
         var state = configuration
         // The server itself has set them.
         state.users = [:]

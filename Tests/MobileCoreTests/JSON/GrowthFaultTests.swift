@@ -127,6 +127,23 @@ import Testing
         try core.with { try exported($0, "SELECT \(value)", type, 1) }
     }
 
+    @Test func `a row of an export by itself`() throws {
+        let core = try CorePool()
+        try core.with { connection in
+            try withStatement(connection, "SELECT 1, replace(hex(zeroblob(50000)), '0', 'x')") { (statement) throws in
+                failEachAllocation {
+                    var options = mc_export_options(
+                        columns: nil, column_count: 0, format: MC_EXPORT_ARRAYS, deflate_level: 0, large: nil, pool: nil)
+                    var rows: OpaquePointer?, row = mc_export_row(), hasRow = false
+                    var status = mc_export_open(mc_statement_sqlite(statement), &options, &rows, nil)
+                    defer { mc_export_free(rows) }
+                    if status == MC_OK { status = mc_export_next_row(rows!, &row, &hasRow, nil) }
+                    return (status, hasRow ? Array(UnsafeBufferPointer(start: row.text, count: row.length)) : [])
+                }
+            }
+        }
+    }
+
     @Test("the quotes of a large value", arguments: [(127, "1"), (126, "10")])
     func large(columns: Int, first: String) throws {
         let core = try CorePool()

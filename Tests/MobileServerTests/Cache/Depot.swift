@@ -21,6 +21,8 @@ final class Depot: BackEnd {
         var eras: [RecordEra] = []
     }
 
+    struct BrokenOff: Error {}
+
     struct Article: Sendable, Equatable {
         var name: String
         /// The names of the shelves are its letters: an article can be on several.
@@ -38,6 +40,8 @@ final class Depot: BackEnd {
     /// Run at the begin of a read, before its snapshot, and in each load, after its snapshot.
     let willRead = SystemLock<(@Sendable () -> Void)?>(nil)
     let willLoad = SystemLock<(@Sendable (_ isWhole: Bool) -> Void)?>(nil)
+    /// The article before which a load breaks off.
+    let breaksBefore = SystemLock<Int64?>(nil)
     /// The number of loads of whole partitions.
     let loads = SystemLock(0)
     /// An article that loads return twice.
@@ -106,6 +110,8 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
 
     private var contents: Depot.Contents { taken ?? depot.contents.withLock { $0 } }
 
+    var isSnapshot: Bool { depot.hasSnapshots }
+
     func position() -> BackEndPosition? { BackEndPosition(historyID: "", state: "\(contents.state)") }
 
     func changes(of object: ObjectModel, parameters: [String: Value], since mark: String?) -> BackEndChanges {
@@ -121,6 +127,7 @@ private struct DepotSnapshot: BackEndTransaction, OperationRecords {
         depot.willLoad.withLock { $0 }?(keys == nil)
         let shelf = parameters["shelf"]?.text ?? ""
         for (number, article) in (before ?? contents).articles.sorted(by: { $0.key < $1.key }) where article.shelves.contains(shelf) {
+            if depot.breaksBefore.withLock({ $0 }) == number { throw Depot.BrokenOff() }
             let values: JSONObject = [
                 "number": .integer(number), "name": .string(article.name), "parent": article.hasParent ? .integer(number / 2) : .null,
             ]
@@ -164,7 +171,7 @@ final class DepotServers: @unchecked Sendable {
 
     init(
         _ depot: Depot, _ engine: StateStoreTests.Engine, count: Int = 1, clocks: [VirtualClock] = [], rules: [RefreshRules] = [],
-        also other: Depot? = nil
+        also other: Depot? = nil, segments: SegmentRules = SegmentRules()
     ) throws {
         let bench = try StateBench(engine)
         (self.depot, self.bench) = (depot, bench)
@@ -184,6 +191,7 @@ final class DepotServers: @unchecked Sendable {
                 configuration.clock = { clock.milliseconds }
             }
             if index < rules.count { configuration.refreshRules = rules[index] }
+            configuration.segmentRules = segments
             return try MobileServer(configuration)
         }
     }

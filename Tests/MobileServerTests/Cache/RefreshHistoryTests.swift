@@ -66,10 +66,10 @@ import Testing
         let rules = (0..<count).map { index in
             RefreshRules(
                 beat: index == 0 ? .seconds(3600) : .milliseconds(20), patience: index == 0 ? .seconds(10) : .milliseconds(1), poll: .milliseconds(1),
-                wait: .seconds(60),
-                rowsInMemory: 3, bytesInMemory: 1 << 20)
+                wait: .seconds(60), rowsInMemory: 3, bytesInMemory: 1 << 20, rowsInBlock: 2)
         }
-        let servers = try DepotServers(depot, engine, count: count, clocks: clocks, rules: rules)
+        let segments = SegmentRules(leastRows: seed % 3 == 0 ? 2 : 4096)
+        let servers = try DepotServers(depot, engine, count: count, clocks: clocks, rules: rules, segments: segments)
         depot.willLoad.withLock { hook in
             hook = { _ in if changes.chance(2) { changes.make() } }
         }

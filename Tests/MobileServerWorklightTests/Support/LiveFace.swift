@@ -7,13 +7,26 @@ import WorklightClient
 
 /// A face over real HTTP.
 final class LiveFace {
-    let face: Face
-    let http: HTTPServer
+    private(set) var face: Face
+    private(set) var http: HTTPServer
 
     init(_ face: Face) throws {
         self.face = face
         let server = face.server
         http = try HTTPServer { server.respond(to: $0) }
+    }
+
+    /// Ends the server with all its connections, and starts another one over the same state, at the same port.
+    /// - Parameter pause: runs while there is no server.
+    func restart(_ pause: () throws -> Void = {}) throws {
+        var configuration = HTTPServer.Configuration()
+        configuration.port = http.port
+        http.stop()
+        try face.server.close()
+        try pause()
+        face = try Face(sharing: face)
+        let server = face.server
+        http = try HTTPServer(configuration) { server.respond(to: $0) }
     }
 
     deinit { http.stop() }

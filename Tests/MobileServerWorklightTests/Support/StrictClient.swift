@@ -1,4 +1,3 @@
-import MobileExecution
 import MobileProtocol
 import MobileServer
 import MobileServerWorklight
@@ -163,94 +162,5 @@ final class StrictClient {
         try raw(
             "POST", path ?? "\(root)/apps/services/api/\(application)/\(environment)/j_security_check",
             body: Self.form(["isAjaxRequest": "true", "j_username": user, "j_password": password]))
-    }
-}
-
-/// A face with its state in a file of the test.
-final class Face {
-    let directory: TemporaryDirectory
-    let server: WorklightServer
-    /// The time of the face, in milliseconds since 1970.
-    let time = SystemLock<Int64>(1_700_000_000_000)
-    let lines = RecordedLines()
-
-    static let page: @Sendable (String) -> String = { "<html>page \($0) <form action=\"j_security_check\"></form></html>" }
-
-    init(directory: TemporaryDirectory? = nil, _ change: (inout WorklightConfiguration) -> Void = { _ in }) throws {
-        let directory = try directory ?? TemporaryDirectory()
-        self.directory = directory
-        let backEnd = try Database(ConnectionProfile(path: directory.file("backend.db")))
-        try backEnd.write { connection in
-            try connection.execute("CREATE TABLE IF NOT EXISTS quote (id INTEGER PRIMARY KEY, name TEXT, price REAL)")
-            try connection.execute("INSERT OR IGNORE INTO quote VALUES (1, 'IBM', 65.5), (2, 'X', NULL)")
-        }
-        var configuration = WorklightConfiguration(
-            context: "/Demo",
-            applications: [
-                WorklightApplication(id: "Demo", properties: ["colour": "blue"]), WorklightApplication(id: "Open", requiresDevice: false),
-                WorklightApplication(id: "Closed", environments: ["iOSnative"], requiresDevice: false, userRealm: "form"),
-            ], adapters: [Self.stock(backEnd), Self.login],
-            realms: [
-                WorklightRealm("form", login: .form(page: Self.page) { $1 == "right" ? ["role": .string("r-" + $0)] : nil }),
-                WorklightRealm("adapter", login: .adapter { ["authRequired": true, "isSuccessful": true] }),
-            ])
-        change(&configuration)
-        var state = ServerConfiguration(cachePath: directory.file("state.db"))
-        let time = time, lines = lines
-        state.clock = { time.withLock { $0 } }
-        state.log = { lines.add($0) }
-        server = try WorklightServer(configuration, state: state)
-    }
-
-    deinit { try? server.close() }
-
-    private static func stock(_ backEnd: Database) -> WorklightAdapter {
-        WorklightAdapter(
-            "Stock",
-            procedures: [
-                "quotes": .sql("SELECT id, name, price FROM quote WHERE id >= ? ORDER BY id", on: backEnd),
-                "rename": .sql("UPDATE quote SET name = ? WHERE id = ?", on: backEnd),
-                "echo": WorklightProcedure { ["isSuccessful": true, "parameters": .array($0.parameters)] },
-                "text": WorklightProcedure { _ in "plain" },
-                "fails": WorklightProcedure { _ in throw WorklightProcedureError("out of stock") },
-                "backEnd": WorklightProcedure { _ in
-                    [
-                        "isSuccessful": true, "statusCode": 200, "responseHeaders": ["A": "b"],
-                        "resultSet": [["n": 12345678901234567, "d": .number("1.50")]],
-                    ]
-                },
-                "mine": WorklightProcedure(realm: "form") {
-                    ["user": .string($0.user(in: "form") ?? ""), "role": $0.identities["form"]?["attributes"]?["role"] ?? nil]
-                },
-                "adapterMine": WorklightProcedure(realm: "adapter") { ["user": .string($0.user(in: "adapter") ?? "")] },
-                "long": WorklightProcedure { _ in ["isSuccessful": true, "text": .string(String(repeating: "x", count: 5000))] },
-            ], eventSources: ["prices"])
-    }
-
-    private static var login: WorklightAdapter {
-        WorklightAdapter(
-            "Login",
-            procedures: [
-                "submit": WorklightProcedure { invocation in
-                    guard invocation.parameters.last == "right", let user = invocation.parameters.first?.string else {
-                        return ["authRequired": true, "errorMessage": "wrong", "isSuccessful": true]
-                    }
-                    invocation.setUser(user, realm: "adapter")
-                    return ["authRequired": false, "isSuccessful": true]
-                },
-                "leave": WorklightProcedure { invocation in
-                    invocation.removeUser(realm: "adapter")
-                    return ["isSuccessful": true]
-                },
-            ])
-    }
-
-    func client() -> StrictClient { StrictClient(server) }
-
-    /// A client whose `init` is satisfied.
-    func connectedClient(device: String = "D-1") throws -> StrictClient {
-        let client = client()
-        try client.connect(device: device)
-        return client
     }
 }

@@ -1,4 +1,5 @@
 import Dispatch
+import MobileExecution
 import MobileServer
 import MobileTransport
 import TestSupport
@@ -220,13 +221,18 @@ import Testing
             connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfour")
             connection.waitForClose()
         }
-        let (arrived, arrival) = AsyncStream.makeStream(of: Void.self)
         let (transport, port) = (transport, server.port)
+        // The callback cancels by itself: the test would wait for its turn first, for longer than the request may take on a busy machine.
+        let running = SystemLock<Task<TransportResponse, any Error>?>(nil)
+        let known = DispatchSemaphore(value: 0)
         let task = Task {
-            try await transport.send(TransportRequest(url: "http://127.0.0.1:\(port)/")) { _ in arrival.yield() }
+            try await transport.send(TransportRequest(url: "http://127.0.0.1:\(port)/")) { _ in
+                known.wait()
+                running.withLock { $0?.cancel() }
+            }
         }
-        for await _ in arrived { break }
-        task.cancel()
+        running.withLock { $0 = task }
+        known.signal()
         let result = await task.result
         #expect(throws: TransportError.self) { try result.get() }
         #expect((result.failure as? TransportError)?.code == .cancelled)

@@ -26,7 +26,7 @@ import WorklightClient
             timeout: .seconds(30), method: method)
     }
 
-    @Test("WL-087 WL-089 WL-092: the page of a form starts the login, and the request is sent again after it")
+    @Test("WL-087 WL-089 WL-092 WLD-39 WLD-40 WLD-41: the page of a form starts the login, and the request is sent again after it")
     func form() async throws {
         let server = try formServer()
         let client = try await server.connectedClient()
@@ -52,7 +52,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-088: the address of a form",
+        "WL-088 WLD-43: the address of a form",
         arguments: [
             ("j_security_check", StrictRequest.application + "j_security_check"),
             ("/j_security_check", StrictRequest.application + "j_security_check"),
@@ -68,7 +68,7 @@ import WorklightClient
         #expect(server.requests.filter(\.isLoginForm).map(\.path) == [path])
     }
 
-    @Test("WL-090: a form by GET has its parameters in the address; other methods are refused")
+    @Test("WL-090 WLD-43: a form by GET has its parameters in the address; other methods are refused")
     func methods() async throws {
         let server = try formServer()
         let client = try await server.connectedClient()
@@ -87,7 +87,8 @@ import WorklightClient
         #expect(second.requests.count { $0.isLoginForm } == 0)
     }
 
-    @Test("WL-091: each answer to a form is a success for the handler, a refused connection is a failure", arguments: [200, 302, 401, 403, 500])
+    @Test(
+        "WL-091 WLD-45: each answer to a form is a success for the handler, a refused connection is a failure", arguments: [200, 302, 401, 403, 500])
     func statuses(status: Int) async throws {
         let server = try formServer(status: status)
         let client = try await server.connectedClient()
@@ -97,7 +98,7 @@ import WorklightClient
         #expect(handler.events.all == ["challenge 200", "success \(status)"])
     }
 
-    @Test("WL-091: a connection that is refused is a failure for the handler")
+    @Test("WL-091 WLD-46: a connection that is refused is a failure for the handler")
     func refused() async throws {
         let server = try formServer()
         let other = try StrictServer { _, _ in .success }
@@ -153,7 +154,7 @@ import WorklightClient
             })
     }
 
-    @Test("WL-096 WL-097: an adapter's answer that asks for the login calls the handler again, another one ends at the handler")
+    @Test("WL-096 WL-097 WLD-45: an adapter's answer that asks for the login calls the handler again, another one ends at the handler")
     func adapter() async throws {
         let again: JSONValue = ["authRequired": true, "isSuccessful": true]
         let server = try adapterServer(answers: [.json(again), .json(again), .json(["authRequired": false, "isSuccessful": true])])
@@ -168,7 +169,7 @@ import WorklightClient
         #expect(server.violations == [])
     }
 
-    @Test("WL-097: the failure of an adapter's procedure ends at the handler, with its result")
+    @Test("WL-097 WLD-46: the failure of an adapter's procedure ends at the handler, with its result")
     func adapterFailure() async throws {
         let server = try adapterServer(answers: [.json(["isSuccessful": false, "errors": ["locked"]])])
         let client = try await server.connectedClient()

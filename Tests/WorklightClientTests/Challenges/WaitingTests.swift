@@ -88,7 +88,7 @@ import Testing
         #expect(server.requests("query").compactMap(\.answers) == [["a": "right"]])
     }
 
-    @Test("WL-076: submitFailure fails the active and the waiting requests, once each")
+    @Test("WL-076 WLD-42: submitFailure fails the active and the waiting requests, once each")
     func submitFailure() async throws {
         let server = try server(realms: ["a"])
         let client = try await server.connectedClient()

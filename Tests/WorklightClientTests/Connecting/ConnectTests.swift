@@ -83,7 +83,7 @@ import WorklightClient
         #expect(server.violations == [])
     }
 
-    @Test("WL-046: cookies of an extractor are sent with init, and only with one")
+    @Test("WL-046 WLD-04 WLD-38: cookies of an extractor are sent with init, and only with one")
     func extractor() async throws {
         let server = try StrictServer { _, _ in Reply.connected.with("Set-Cookie", "JSESSIONID=new; Path=/") }
         let store = try server.store()

@@ -30,7 +30,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-136: a level keeps itself and the more severe ones",
+        "WL-136 WLD-53 WLD-54 WLD-65: a level keeps itself and the more severe ones",
         arguments: [
             (OCLogType.info, ["ERROR", "WARN", "INFO"]), (.error, ["ERROR"]), (.warn, ["ERROR", "WARN"]), (.log, ["ERROR", "WARN", "INFO", "LOG"]),
             (.debug, ["ERROR", "WARN", "INFO", "LOG", "DEBUG"]),
@@ -53,7 +53,7 @@ import WorklightClient
         #expect(printed.all == kept.map { "[\($0)] [p] m" })
     }
 
-    @Test("WL-137 WL-138: an entry has time, level, package, text and metadata; without capture there is none")
+    @Test("WL-137 WL-138 WLD-56 WLD-57: an entry has time, level, package, text and metadata; without capture there is none")
     func entry() throws {
         let server = try server()
         let client = try client(server) { $0.clock = { 1_361_109_267.123 } }
@@ -72,14 +72,34 @@ import WorklightClient
             ])
     }
 
-    @Test func `one logger for each package; a blank name counts as NONE`() throws {
+    @Test("WLD-52: one logger for each package; a blank name counts as NONE")
+    func packages() throws {
         let client = try client(server())
         #expect(client.logs.logger(package: "a") === client.logs.logger(package: "a"))
         #expect(client.logs.logger(package: "a") !== client.logs.logger(package: "b"))
         #expect(client.logs.logger(package: " ").package == "NONE")
     }
 
-    @Test("WL-139: less than 10,000 bytes are refused; at the limit nothing more is kept, also after a restart")
+    private final class Place {
+        weak var client: WLClient?
+        weak var logs: OCLogCenter?
+        weak var logger: OCLogger?
+    }
+
+    @Test func `a client, its log and its loggers are freed when nobody uses them`() throws {
+        let server = try server(), place = Place()
+        do {
+            let client = try client(server), logger = client.logs.logger(package: "p")
+            logger.info("one")
+            (place.client, place.logs, place.logger) = (client, client.logs, logger)
+        }
+        #expect(eventually { place.client == nil && place.logs == nil && place.logger == nil })
+        let logger = try client(server).logs.logger(package: "p")
+        logger.info("a logger is of use without its client")
+        #expect(eventually { place.client == nil })
+    }
+
+    @Test("WL-139 WLD-58 WLD-59: less than 10,000 bytes are refused; at the limit nothing more is kept, also after a restart")
     func size() throws {
         let server = try server()
         let client = try client(server)
@@ -118,7 +138,7 @@ import WorklightClient
         #expect(try server.requests.flatMap(entries).count == kept.count)
     }
 
-    @Test("WL-140: an empty log is not sent, and two sendings at once make one upload")
+    @Test("WL-140 WLD-55: an empty log is not sent, and two sendings at once make one upload")
     func once() async throws {
         let release = Signal()
         let server = try server { _ in

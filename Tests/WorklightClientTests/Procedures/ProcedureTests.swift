@@ -14,7 +14,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-101 WL-102: parameters arrive as the values that they are",
+        "WL-101 WL-102 WLD-19 WLD-20: parameters arrive as the values that they are",
         arguments: [
             ([], "[]"), (["string", 7, .number("65.878"), true], "[\"string\",7,65.878,true]"),
             ([false, 1, 0, nil, ["a": [1, ["b": nil]]], "ü\"\\\n"], "[false,1,0,null,{\"a\":[1,{\"b\":null}]},\"ü\\\"\\\\\\n\"]"),
@@ -30,7 +30,7 @@ import WorklightClient
         #expect(server.requests.last?.field("procedure") == "quote")
     }
 
-    @Test("WL-103: a success has the status and the whole object")
+    @Test("WL-103 WLD-22 WLD-23 WLD-37: a success has the status and the whole object")
     func success() async throws {
         let server = try server(.json(["isSuccessful": true, "resultSet": [["ID": 1, "NAME": "a"]], "responseID": "5"]))
         let response = try await server.connectedClient().invokeProcedure(.total)
@@ -41,7 +41,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-104 WL-105 WL-106: failures of a procedure and their texts",
+        "WL-104 WL-105 WL-106 WLD-29 WLD-35 WLD-36: failures of a procedure and their texts",
         arguments: [
             ("{\"isSuccessful\":false,\"errors\":[\"a\",\"b\"]}", ["a", "b"]), ("{\"isSuccessful\":false,\"errors\":\"one\"}", ["one"]),
             ("{\"isSuccessful\":false}", []), ("{\"a\":1}", []), ("{}", []), ("{\"isSuccessful\":1}", []), ("{\"isSuccessful\":\"yes\"}", []),
@@ -75,7 +75,7 @@ import WorklightClient
         }
     }
 
-    @Test("WL-107: the context comes back with success and failure, and is never sent")
+    @Test("WL-107 WLD-07 WLD-24 WLD-30: the context comes back with success and failure, and is never sent")
     func context() async throws {
         let server = try StrictServer { request, number in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
@@ -91,7 +91,7 @@ import WorklightClient
         }
     }
 
-    @Test("WL-108: the time-out of the client and of a call; zero means none")
+    @Test("WL-108 WLD-06: the time-out of the client and of a call; zero means none")
     func timeout() async throws {
         let release = Signal(), late = Signal()
         let server = try StrictServer { request, number in
@@ -100,7 +100,9 @@ import WorklightClient
             return .success
         }
         #expect(WLConfiguration(host: "h", applicationID: "a", applicationVersion: "1").defaultTimeout == .seconds(10))
-        let client = try await server.connectedClient { $0.defaultTimeout = .milliseconds(60) }
+        let client = try server.client { $0.defaultTimeout = .milliseconds(60) }
+        // Machines under load need more for the connect.
+        try await client.connect(timeout: .seconds(600))
         let began = ContinuousClock.now
         #expect(await failure { try await client.invokeProcedure(.total) }?.errorCode == .requestTimeout)
         let options = WLProcedureOptions(timeout: .milliseconds(300), invocationContext: 7)
@@ -151,7 +153,7 @@ import WorklightClient
         await #expect(throws: DecodingError.self) { try await client.invokeProcedure(.total, as: [Quote].self, member: "nothing") }
     }
 
-    @Test("WL-135: an activity is posted, and its failure has no effect", arguments: [200, 500])
+    @Test("WL-135 WLD-14: an activity is posted, and its failure has no effect", arguments: [200, 500])
     func activity(status: Int) async throws {
         let server = try StrictServer { request, _ in
             guard request.name == "logactivity" else { throw StrictServer.Unscripted() }

@@ -41,7 +41,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-123: a token that the server does not have is sent once, an equal one is not; both make ready",
+        "WL-123 WLD-66 WLD-68 WLD-77: a token that the server does not have is sent once, an equal one is not; both make ready",
         arguments: [
             ("", 1), ("other", 1), ("00ff", 0), (nil, 1),
         ] as [(JSONValue, Int)])
@@ -73,7 +73,7 @@ import WorklightClient
         #expect(listener.ready.all.isEmpty)
     }
 
-    @Test("WL-125 WL-126: subscribing and unsubscribing, their fields, and their effect")
+    @Test("WL-125 WL-126 WLD-69 WLD-70 WLD-71 WLD-72 WLD-73 WLD-74 WLD-75 WLD-76: subscribing and unsubscribing, their fields, and their effect")
     func subscribing() async throws {
         let server = try server(state(token: "00ff"))
         let listener = Listener()
@@ -161,7 +161,7 @@ import WorklightClient
     private static let delivered = "{\"alert\":\"New mail\",\"badge\":3,\"sound\":\"default\"} {\"alias\":\"mail\",\"folder\":\"inbox\"}"
 
     @Test(
-        "WL-129 WL-131: a notification reaches the listener of its alias; its payload may be an object or text",
+        "WL-129 WL-131 WLD-67 WLD-78: a notification reaches the listener of its alias; its payload may be an object or text",
         arguments: [
             ["alias": "mail", "folder": "inbox"], "{\"alias\":\"mail\",\"folder\":\"inbox\"}",
         ] as [JSONValue])
@@ -203,7 +203,7 @@ import WorklightClient
     }
 
     @Test(
-        "WL-132: the number of an event source is its alias",
+        "WL-132 WLD-13: the number of an event source is its alias",
         arguments: [
             (["payload": ["alias": "7"]], 7), (["payload": "{\"alias\":\"7\"}"], 7), (["payload": ["alias": 7]], 7),
             (["payload": ["alias": "mail"]], -1),
@@ -214,7 +214,8 @@ import WorklightClient
         #expect(try server.client().getEventSourceID(fromUserInfo: userInfo) == expected)
     }
 
-    @Test func `the older calls by adapter and event source`() async throws {
+    @Test("WLD-09 WLD-10 WLD-11 WLD-12 WLD-79: the older calls by adapter and event source")
+    func olderCalls() async throws {
         let server = try server(state(token: ""))
         let client = try await server.connectedClient()
         let first = RecordingDelegate()

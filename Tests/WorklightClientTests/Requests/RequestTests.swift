@@ -70,7 +70,7 @@ import WorklightClient
         #expect(server.requests.map { $0.headers["x-wl-platform-version"] } == [version, version])
     }
 
-    @Test("WL-013: a global header is sent until it is removed, and replaces a fixed one")
+    @Test("WL-013 WLD-17 WLD-18: a global header is sent until it is removed, and replaces a fixed one")
     func globalHeaders() async throws {
         let server = try StrictServer { _, _ in .success }
         let client = try await server.connectedClient()

@@ -36,7 +36,7 @@ import WorklightClient
         #expect(found?.httpStatus == status)
     }
 
-    @Test("WL-155: the text of the answer comes before that of the code; the numbers are those of the document")
+    @Test("WL-155 WLD-27 WLD-28 WLD-32: the text of the answer comes before that of the code; the numbers are those of the document")
     func messages() async throws {
         let server = try StrictServer { request, number in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
@@ -55,7 +55,7 @@ import WorklightClient
         }
     }
 
-    @Test("WL-156: codes and texts of JSON answers, also without any")
+    @Test("WL-156 WLD-33 WLD-34: codes and texts of JSON answers, also without any")
     func json() {
         #expect(WLFailResponse.getWLErrorCode(from: nil) == .unexpectedError)
         #expect(WLFailResponse.getWLErrorCode(from: [:]) == .unexpectedError)

@@ -15,7 +15,7 @@ import WorklightClient
         do { return .success(try await client.invokeProcedure(.total)) } catch let failure as WLFailResponse { return .failure(failure) }
     }
 
-    @Test("WL-024: the wrapped body is parsed, and the text keeps the wrapper")
+    @Test("WL-024 WLD-25 WLD-26: the wrapped body is parsed, and the text keeps the wrapper")
     func wrapped() async throws {
         let response = try await call(.json(["isSuccessful": true, "n": 12345678901234567, "d": .number("1.5")])).get()
         #expect(response.getResponseJson() == ["isSuccessful": true, "n": 12345678901234567, "d": .number("1.5")])

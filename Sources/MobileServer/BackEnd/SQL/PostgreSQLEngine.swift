@@ -22,6 +22,12 @@ struct PostgreSQLBackEndError: Error, CustomStringConvertible {
     }
 }
 
+/// The places of back ends.
+package enum PostgreSQLPlace {
+    /// Whether a place is the address of a PostgreSQL database, rather than a file.
+    package static func isAddress(_ place: String) -> Bool { place.hasPrefix("postgresql://") || place.hasPrefix("postgres://") }
+}
+
 /// A back end in a PostgreSQL database.
 final class PostgreSQLEngine: SQLEngine {
     let place: String
@@ -31,9 +37,6 @@ final class PostgreSQLEngine: SQLEngine {
 
     /// The time for one load of a partition, or one replay of a batch.
     private static let timeLimit = Duration.seconds(900)
-
-    /// Whether the place of a back end is the address of a PostgreSQL database, rather than a file.
-    static func isAddress(_ place: String) -> Bool { place.hasPrefix("postgresql://") || place.hasPrefix("postgres://") }
 
     /// Connects once.
     /// - Parameters:

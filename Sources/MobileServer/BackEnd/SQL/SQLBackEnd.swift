@@ -100,6 +100,8 @@ private struct SQLSnapshot: SQLReading {
     let backEnd: SQLBackEnd
     let connection: any BackEndConnection
 
+    var isSnapshot: Bool { true }
+
     func records() throws -> (any OperationRecords)? {
         try connection.hasTable(SQLOperationRecords.table) ? SQLOperationRecords(connection) : nil
     }

@@ -113,8 +113,7 @@ struct SQLiteBackEndConnection: BackEndConnection {
         BackEndPosition(historyID: "", state: String(try connection.number("PRAGMA data_version")))
     }
 
-    /// The exporter writes rows as JSON text in the form of the wire. The splitter only finds where a row and its first values end, and inspects no
-    /// attribute.
+    /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
     func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws {
         let plan = object.plan, bound = object.loadParameters(parameters)
         let keyTypes = [plan.keyType] + plan.references.map(\.keyType)
@@ -125,15 +124,12 @@ struct SQLiteBackEndConnection: BackEndConnection {
         let rows = try connection.exporter(
             "SELECT " + values.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", bound + restriction.values,
             types: keyTypes + plan.rowAttributes.map(\.wireType))
-        var splitter = RowSplitter(leadingValues: keyTypes.count)
-        while let piece = try rows.nextChunk() {
-            try splitter.read(piece) { values, rest in
-                var keys: [KeyText?] = []
-                keys.reserveCapacity(values.count)
-                for (value, type) in zip(values, keyTypes) { keys.append(try KeyText(exported: value, isNumber: type == .integer)) }
-                guard let key = keys[0] else { throw plan.loadError("a row without key") }
-                try visit(LoadedRow(key: key, references: Array(keys.dropFirst()), attributes: String(decoding: rest, as: UTF8.self)))
-            }
+        while let row = try rows.nextRow(leadingValues: keyTypes.count) {
+            var keys: [KeyText?] = []
+            keys.reserveCapacity(keyTypes.count)
+            for (value, type) in zip(row.values, keyTypes) { keys.append(try KeyText(exported: value, isNumber: type == .integer)) }
+            guard let key = keys.removeFirst() else { throw plan.loadError("a row without key") }
+            try visit(LoadedRow(key: key, references: keys, attributes: row.rest))
         }
     }
 

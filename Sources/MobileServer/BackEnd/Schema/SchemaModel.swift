@@ -15,7 +15,7 @@ public struct SchemaModel: Sendable {
     ///   - name: the name of the package.
     /// - Throws: ``ServerError`` if the back end cannot be read.
     public init(of place: String, name: String) throws {
-        let isAddress = PostgreSQLEngine.isAddress(place), timeout = ServerConfiguration.defaultConnectionTimeout
+        let isAddress = PostgreSQLPlace.isAddress(place), timeout = ServerConfiguration.defaultConnectionTimeout
         let engine: any SQLEngine =
             isAddress
             ? try PostgreSQLEngine(name: "enterprise", address: place, timeout: timeout)

@@ -1,0 +1,161 @@
+internal import MobileExecution
+internal import MobileModel
+internal import MobileStore
+
+/// The first load of a partition from a snapshot of its back end. Rows are written while later ones are read, block by block, each in a short write:
+///
+///     back end --rows--> blocks --thread--> keys and rows --thread--> segments
+///                                  \--last: the partition's version, which makes all of them valid
+///
+/// Until then no request reads them, because the partition counts as not loaded. Those of a load that was broken off stay, and the next load compares them
+/// with what it finds (see ``StagedRefresh``).
+struct FirstLoad: Sendable {
+    let comparison: PartitionComparison
+    let backEnd: ServedBackEnd
+    let refresher: CacheRefresher
+    let ground: RefreshGround
+
+    private var rules: SegmentRules { refresher.configuration.segmentRules }
+
+    /// The state was changed meanwhile.
+    fileprivate struct Changed: Error {}
+
+    /// Whether a partition can be loaded so.
+    static func isPossible(_ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ stateStore: any StateStore) throws -> Bool {
+        guard source.isSnapshot, comparison.keys == nil, !comparison.state.isLoaded else { return false }
+        return try stateStore.read {
+            try !$0.exists("SELECT 1 FROM _row WHERE partition = ?1 LIMIT 1", [.integer(comparison.partition.id)])
+        }
+    }
+
+    /// Loads and writes the rows.
+    /// - Parameter notify: is called in the last write.
+    /// - Returns: the partition's state; nil if it, or a key of a row, has changed since the look began.
+    func run(_ source: any BackEndSnapshot, notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+        do { return try load(source, notify) } catch is Changed { return nil }
+    }
+
+    private func load(_ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+        let objectID = Value.integer(refresher.cache.id(of: comparison.object))
+        let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
+        var writer: FirstRows?
+        defer { writer?.end() }
+        var rows: [LoadedRow] = [], bytes = 0, count: Int64 = 0
+        func hand(over block: [LoadedRow]) throws {
+            let present = try writer ?? FirstRows(self, mayBeKnown: mayBeKnown)
+            writer = present
+            try present.add(block)
+        }
+        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        try load.forEachRow { row in
+            if ground.lease.isLost { throw RefreshLease.Lost() }
+            rows.append(row)
+            bytes += row.attributes.utf8.count + row.key.text.utf8.count
+            count += 1
+            guard rows.count >= refresher.rules.rowsInBlock || bytes >= refresher.rules.bytesInBlock else { return }
+            try hand(over: rows)
+            (rows, bytes) = ([], 0)
+        }
+        // Few rows are written together with the version.
+        if writer != nil || count >= rules.leastRows {
+            try hand(over: rows)
+            rows = []
+        }
+        try writer?.finish()
+        let state = try withLargeValues(of: load) { connection -> PartitionState? in
+            guard try ground.holds(comparison, in: connection) else { return nil }
+            let refresh = self.refresh(connection)
+            if !rows.isEmpty { try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows) { _ in } }
+            if !comparison.object.largeAttributes.isEmpty { _ = try refresh.largeValues.noteDifferences(refresh.version) }
+            _ = try refresh.finish(Int(count))
+            try writer?.base?.complete(refresh.version, rows: count, in: connection)
+            try notify(connection)
+            return try comparison.partition.state(in: connection)
+        }
+        if state != nil { writer?.isValid = true }
+        return state
+    }
+
+    /// Runs the last write, with the digests of large values staged for it.
+    private func withLargeValues<R>(of load: BackEndLoad, _ write: (any StateConnection) throws -> R) throws -> R {
+        let label = "refresh from \(backEnd.name)"
+        guard !comparison.object.largeAttributes.isEmpty else {
+            return try refresher.stateStore.write(label: label, isolation: .locks, write)
+        }
+        return try refresher.stateStore.staging { staging in
+            try staging.prepare { connection in
+                try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in
+                    try LargeValueLoad(load: load, backEnd: backEnd.system).forEach(nil) { digest in
+                        if ground.lease.isLost { throw RefreshLease.Lost() }
+                        try add(digest)
+                    }
+                }
+                let refresh = self.refresh(connection)
+                try refresh.onceEach { try refresh.largeValues.compare() }
+            }
+            return try staging.write(label: label, write)
+        }
+    }
+
+    fileprivate func refresh(_ connection: any StateConnection) -> PartitionRefresh {
+        PartitionRefresh(comparison: comparison, package: refresher.package, cache: refresher.cache, connection: connection)
+    }
+
+    /// Writes a block.
+    /// - Returns: the rows as they travel, in pieces.
+    fileprivate func write(_ block: [LoadedRow], mayBeKnown: Bool) throws -> [RowPiece] {
+        // Segments end between pieces.
+        let pieceBytes = min(65_536, rules.textBytes / 4)
+        return try refresher.stateStore.draft(label: "first rows from \(backEnd.name)") { connection in
+            guard try ground.holds(comparison, in: connection) else { throw Changed() }
+            var pieces = [RowPiece()]
+            try RowBlock(refresh: refresh(connection), mayBeKnown: mayBeKnown).write(block) { text in
+                if pieces[pieces.count - 1].text.count >= pieceBytes { pieces.append(RowPiece()) }
+                pieces[pieces.count - 1].add(text)
+            }
+            return pieces
+        }
+    }
+}
+
+/// The threads of a first load with many rows.
+private final class FirstRows {
+    /// The segments of the rows; nil if the server makes none.
+    let base: BaseDraft?
+    /// Whether the rows, and with them the segments, became valid.
+    var isValid = false
+    private let worker: ItemWorker<[LoadedRow]>
+
+    /// The number of blocks that wait to be written.
+    private static let waitingBlocks = 1
+
+    /// - Throws: ``RequestFailure`` if the system cannot start a thread.
+    init(_ load: FirstLoad, mayBeKnown: Bool) throws {
+        let configuration = load.refresher.configuration
+        let need = SegmentNeed(partition: load.comparison.partition.id, shape: load.comparison.object.shape)
+        let base = configuration.segmentRules.isOn ? BaseDraft(need, stateStore: load.refresher.stateStore, configuration: configuration) : nil
+        let worker = ItemWorker<[LoadedRow]>(capacity: Self.waitingBlocks) {
+            { block in for piece in try load.write(block, mayBeKnown: mayBeKnown) where piece.rows > 0 { base?.add(piece) } }
+        }
+        guard let worker else {
+            base?.discard()
+            throw RequestFailure.busy
+        }
+        (self.base, self.worker) = (base, worker)
+    }
+
+    /// Hands a block over. Waits while another one does.
+    func add(_ block: [LoadedRow]) throws { try worker.add(block) }
+
+    /// Waits until all rows and segments are stored.
+    func finish() throws {
+        try worker.finish()
+        base?.finish()
+    }
+
+    /// Ends the threads. Segments of rows that did not become valid are removed.
+    func end() {
+        try? worker.finish()
+        if !isValid { base?.discard() }
+    }
+}

@@ -1,0 +1,164 @@
+import MobileExecution
+import MobileProtocol
+import MobileStore
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+@testable import MobileServer
+
+/// First loads of partitions, whose rows are written and whose segments are made while they are loaded.
+@Suite struct FirstLoadTests {
+    private static let segments = SegmentRules(leastRows: 2), rules = RefreshRules(rowsInBlock: 2)
+
+    private static func depot(hasLog: Bool = true, hasSnapshots: Bool = true) -> Depot {
+        let depot = Depot(hasLog: hasLog, hasSnapshots: hasSnapshots)
+        for number: Int64 in 1...6 { depot.set(number, .init(name: "article \(number)", shelves: "A")) }
+        return depot
+    }
+
+    private static func servers(_ depot: Depot, _ engine: StateStoreTests.Engine) throws -> DepotServers {
+        try DepotServers(depot, engine, rules: [rules], segments: segments)
+    }
+
+    /// Whether a shelf counts as loaded.
+    private static func isLoaded(_ shelf: Character, _ servers: DepotServers) throws -> Bool {
+        try servers.store.read { try $0.exists("SELECT 1 FROM _partition WHERE parameters = ?1 AND is_loaded = 1", [.text("[\"\(shelf)\"]")]) }
+    }
+
+    @Test func `the base of a partition is there after its first load, and serves its first device`() throws {
+        let server = try SegmentDeliveryTests.server()
+        let north = PartitionParameters(object: "Customer", values: [.text("NORTH")], text: "[\"NORTH\"]")
+        _ = try server.server.packages[0].refresher.refresh([north])
+        func count(_ table: String) throws -> Int64 { try server.state { try $0.number("SELECT count(*) FROM \(table)") } }
+        let made = try count("_segment")
+        #expect(try count("_segment_run") == 1 && made > 3)
+        let device = try TestDevice(server)
+        device.subscriptions = ["Customer": [["region": "NORTH"]]]
+        let answer = try device.synchronize()
+        #expect(answer.segments.count == Int(made) && answer.segments.reduce(0) { $0 + $1.rows } == 400 && answer.refused.isEmpty)
+        let names = try server.backEnd { try $0.rows("SELECT name FROM \"the customers\" WHERE region = 'NORTH'").compactMap { $0[0].text } }
+        #expect(Set(device.rows("Customer", by: "name").keys) == Set(names.map { .string($0) }) && device.rows["Customer"]?.count == 400)
+        #expect(try count("_segment") == made && count("_segment_run") == 1)
+        // Each row is in the segments under the key that it has in the store.
+        let keys = try server.state {
+            try $0.rows("SELECT sk FROM _row WHERE partition = (SELECT partition FROM _segment_run)").compactMap { $0[0].integer }
+        }
+        #expect(Set(device.rows["Customer"]?.keys.map { $0 } ?? []) == Set(keys))
+    }
+
+    @Test("the segments of a first load have its rows as they travel, with the keys of their parents", arguments: StateStoreTests.Engine.available)
+    func sameRows(engine: StateStoreTests.Engine) throws {
+        let depot = Self.depot(), servers = try Self.servers(depot, engine)
+        // The parent of 6 is 3, of another block; that of 1 is 0, which is nowhere.
+        try servers.refresh("A")
+        let contents = try servers.store.read { try $0.rows("SELECT content FROM _segment ORDER BY number") }
+        var texts: [String] = []
+        for content in contents {
+            guard case .blob(let bytes) = content[0] else { continue }
+            texts += try Inflated.rows(bytes, columns: ["_sk", "number", "name", "parent", "above"]).map { JSONValue.array($0).description }
+        }
+        #expect(try texts == servers.store.read { try $0.texts("SELECT body FROM _row ORDER BY sk") } && texts.count == 6)
+        let rows = try servers.rows("A")
+        for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
+    }
+
+    @Test(
+        "rows of a load that broke off reach nobody, and the next load takes them over", arguments: StateStoreTests.Engine.available, [true, false])
+    func brokenOff(engine: StateStoreTests.Engine, hasLog: Bool) throws {
+        let depot = Self.depot(hasLog: hasLog), servers = try Self.servers(depot, engine)
+        depot.breaksBefore.withLock { $0 = 6 }
+        #expect(throws: (any Error).self) { try servers.refresh("A") }
+        #expect(try !Self.isLoaded("A", servers) && servers.key(of: 1) != nil)
+        #expect(try servers.store.read { try $0.number("SELECT count(*) FROM _segment") } == 0)
+        let former = try servers.key(of: 1)
+        depot.breaksBefore.withLock { $0 = nil }
+        // One row is another one by now, one is gone, and one is new.
+        depot.set(2, .init(name: "changed", shelves: "A"))
+        depot.set(3, nil)
+        depot.set(7, .init(name: "new", shelves: "A"))
+        try servers.refresh("A")
+        let rows = try servers.rows("A")
+        #expect(try Self.isLoaded("A", servers) && rows.keys.sorted() == [1, 2, 4, 5, 6, 7])
+        #expect(rows[1]?.key == former && rows[2]?.name == "changed" && rows[7]?.name == "new")
+        #expect(try servers.version("A") == 1)
+    }
+
+    @Test("a device that gets the key of a row meanwhile keeps it", arguments: StateStoreTests.Engine.available)
+    func keyedDuringLoad(engine: StateStoreTests.Engine) throws {
+        let depot = Self.depot(), servers = try Self.servers(depot, engine), store = servers.store
+        // In the snapshot there is another row 4: it was removed since, and a device has created one with the same number.
+        depot.willLoad.withLock { hook in
+            hook = { _ in
+                depot.willLoad.withLock { $0 = nil }
+                depot.set(4, nil)
+                depot.create(4, .init(name: "created", shelves: "A"), key: 77)
+                let package = servers.servers[0].packages[0]
+                do {
+                    let backEnd = try #require(package.deployed.backEnds["depot"])
+                    try KeyMap(package: package.deployed, cache: package.cache).catchUp(with: backEnd, store)
+                } catch { Issue.record(error) }
+            }
+        }
+        try servers.refresh("A")
+        try servers.refresh("A")
+        let rows = try servers.rows("A")
+        #expect(rows.count == 6 && rows[4]?.key == 77 && rows[4]?.name == "created")
+        for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
+        #expect(try store.read { try $0.number("SELECT count(*) FROM _key WHERE k = '4'") } == 1)
+    }
+
+    @Test("a row that a device creates during the first load keeps the device's key", arguments: StateStoreTests.Engine.available)
+    func createdDuringLoad(engine: StateStoreTests.Engine) throws {
+        let depot = Self.depot(hasSnapshots: false), servers = try Self.servers(depot, engine)
+        depot.willLoad.withLock { $0 = { _ in depot.create(4, .init(name: "created", shelves: "A"), key: 77) } }
+        try servers.refresh("A")
+        depot.willLoad.withLock { $0 = nil }
+        let rows = try servers.rows("A")
+        #expect(rows.count == 6 && rows[4]?.key == 77 && Set(rows.values.map(\.key)).count == 6)
+        for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
+    }
+
+    @Test(
+        "rows that another partition has keep their keys, and a row that comes twice is refused", arguments: StateStoreTests.Engine.available, [5, 6])
+    func knownRows(engine: StateStoreTests.Engine, doubled: Int64) throws {
+        // Twice in one block, and in two.
+        let depot = Self.depot(), servers = try Self.servers(depot, engine)
+        depot.doubled.withLock { $0 = doubled }
+        let error = #expect(throws: ServerError.self) { try servers.refresh("A") }
+        #expect(try error?.code == .load && !Self.isLoaded("A", servers))
+        depot.doubled.withLock { $0 = nil }
+        try servers.refresh("A")
+        for number: Int64 in 4...6 { depot.set(number, .init(name: "on both", shelves: "AB")) }
+        try servers.refresh("B")
+        let first = try servers.rows("A")
+        for (number, row) in try servers.rows("B") { #expect(row.key == first[number]?.key, "article \(number)") }
+        #expect(try servers.rows("B").count == 3)
+    }
+
+    @Test("a base that is not completed leaves no segment, and a completed one is used", arguments: StateStoreTests.Engine.available)
+    func unused(engine: StateStoreTests.Engine) throws {
+        let servers = try DepotServers(Self.depot(), engine), store = servers.store
+        try servers.refresh("A")
+        let partition = try store.read { try $0.number("SELECT id FROM _partition") }
+        var configuration = servers.servers[0].configuration
+        configuration.segmentRules.textBytes = 100
+        let need = SegmentNeed(partition: partition, shape: "test")
+        for isCompleted in [false, true] {
+            let base = try #require(BaseDraft(need, stateStore: store, configuration: configuration))
+            for number in 1...20 {
+                var piece = RowPiece()
+                piece.add("[\(number),\"some text of a row\"]")
+                base.add(piece)
+            }
+            base.finish()
+            let made = try store.read { try $0.number("SELECT count(*) FROM _segment") }
+            #expect(made > 3)
+            if isCompleted { try store.write(label: "test") { try base.complete(1, rows: 20, in: $0) } }
+            if !isCompleted { base.discard() }
+            #expect(try store.read { try $0.number("SELECT count(*) FROM _segment") } == (isCompleted ? made : 0))
+            let runs = try store.read { try SegmentDirectory(partition: partition, connection: $0).runs(shape: "test") }
+            #expect(runs.map(\.rows) == (isCompleted ? [20] : []))
+        }
+    }
+}
