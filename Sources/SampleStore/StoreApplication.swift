@@ -1,4 +1,4 @@
-public import MobileStore
+internal import MobileStore
 public import MobileTransport
 public import RhoConnectClient
 

@@ -50,5 +50,11 @@ import Testing
         #expect(try item.find("2")?["title"] == "Big Axe")
         // Three queries, and one for the end of the changed source's data.
         #expect(transport.requestCount - requests == 4)
+
+        // A further file, into a database with data.
+        try client.setBulkSyncState(.notSynchronized)
+        let again = client.syncAll()
+        #expect(again.errorCode == .none && again.status == .complete, "\(again)")
+        #expect(try item.count() == 3 && item.find("2")?["title"] == "Big Axe" && address.count() == 2)
     }
 }

@@ -45,6 +45,31 @@ import Testing
         #expect(try client.search(["sources": [["name": "Item", "token": token]]]).json == failure)
     }
 
+    @Test("a search of the older style names several sources, each with its own token")
+    func olderStyle() throws {
+        var note = RhoConnectSource("Note", adapter: MemoryAdapter(["n1": ["t": "Saw"], "n2": ["t": "Saw"], "n3": ["t": "Saw"]]))
+        note.pollInterval = 0
+        let bench = try FaceBench(Self.objects, others: [note])
+        let client = try bench.client()
+        func search(_ items: [(name: String, value: String)]) throws -> JSONValue? {
+            let all = [("client_id", client.id), ("p_size", "2"), ("version", "3"), ("search[t]", "Saw")] + items
+            let response = bench.face.respond(
+                to: ServerRequest(
+                    path: "/application/search", query: Dictionary(all.map { ($0.0, $0.1) }) { $1 },
+                    queryItems: all.map { (name: $0.0, value: $0.1) },
+                    headers: ["cookie": client.cookie]))
+            guard case .bytes(let body) = response.body else { return nil }
+            return try JSONValue(parsing: body)
+        }
+        let first = try search([("sources[][name]", "Item"), ("sources[][name]", "Note")])
+        let item = try #require(first?[0]?[1]?["token"]?.string), other = try #require(first?[1]?[1]?["token"]?.string)
+        #expect(item != other && first?[0]?[4] == ["insert": ["1": ["t": "Saw"], "2": ["t": "Saw"]]])
+        let second = try search([
+            ("sources[][name]", "Item"), ("sources[][token]", item), ("sources[][name]", "Note"), ("sources[][token]", other),
+        ])
+        #expect(second?[0]?[4] == ["insert": ["3": ["t": "Saw"]]] && second?[1]?[4] == ["insert": ["n3": ["t": "Saw"]]])
+    }
+
     @Test("RC-128 RC-129: an error of the adapter is a search error without a token; no sources give an empty array, unknown ones 500")
     func errors() throws {
         let bench = try FaceBench()

@@ -1,4 +1,4 @@
-package import MobileModel
+internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 

@@ -272,8 +272,9 @@ final class DaemonRequest: @unchecked Sendable {
     /// Returns the request as received so far.
     private func request() -> ServerRequest {
         let peer = connection.map { SystemSocket.text(of: mhs_remote_address($0)) } ?? ""
+        let items = connection.map { HTTPFields.parameters(of: $0) } ?? []
         return ServerRequest(
-            method: method, path: path, query: connection.map { HTTPFields.parameters(of: $0) } ?? [:], headers: headers,
+            method: method, path: path, query: Dictionary(items.map { ($0.name, $0.value) }) { $1 }, queryItems: items, headers: headers,
             remoteAddress: ClientAddress.of(peer: peer, headers: headers, trusting: service.configuration.trustedProxies), body: body.spool)
     }
 

@@ -8,6 +8,7 @@ struct RhoRequest {
     let path: String
     let headers: [String: String]
     let query: [String: String]
+    private let queryItems: [(name: String, value: String)]
     let address: String
     /// The members of a JSON body, or the fields of a form as texts.
     private(set) var body: JSONObject = [:]
@@ -23,6 +24,7 @@ struct RhoRequest {
         method = request.method
         headers = request.headers
         query = request.query
+        queryItems = request.queryItems
         address = request.remoteAddress
         var place = request.path
         isBrowser = place.hasPrefix("/api/application")
@@ -60,6 +62,16 @@ struct RhoRequest {
             if parts.count == 2, parts[0] == "rhoconnect_session" { return String(parts[1]) }
         }
         return isBrowser ? query["rhoconnect_session"] : nil
+    }
+
+    /// The sources that a query of the older style names, each with the token that follows it.
+    var namedSources: [(name: String, token: String?)] {
+        var sources: [(name: String, token: String?)] = []
+        for item in queryItems {
+            if item.name == "sources[][name]" { sources.append((item.value, nil)) }
+            if item.name == "sources[][token]", !sources.isEmpty { sources[sources.count - 1].token = item.value }
+        }
+        return sources
     }
 
     /// The parameters `name[key]=value`, also as an object of the body.

@@ -127,7 +127,7 @@ extension RhoRequest {
         let (user, token) = try user(face)
         var names: [String]?
         if case .array(let list)? = body["sources"] { names = list.compactMap { $0["name"]?.string } }
-        if isOlder, let name = query["sources[][name]"] { names = [name] }
+        if isOlder, !namedSources.isEmpty { names = namedSources.map(\.name) }
         try face.store.write(label: "rhoconnect reset") { connection in
             let client = try Clients.check(clientID(inPath: id), user, in: connection)
             for source in names ?? face.sources.keys.sorted() { try Clients.flush(client, source, in: connection) }
@@ -178,8 +178,8 @@ extension RhoRequest {
         if case .array(let list)? = body["sources"] {
             guard !list.isEmpty else { throw RhoFailure.text(500, "no sources") }
             wanted = list.map { ($0["name"]?.string ?? "", $0["token"]?.string) }
-        } else if let name = query["sources[][name]"] {
-            wanted = [(name, query["sources[][token]"])]
+        } else {
+            wanted = namedSources
         }
         var results: [JSONValue] = []
         for (name, token) in wanted {

@@ -8,10 +8,13 @@ public struct LeafParameters: Sendable, Hashable {
     public var inner: Int
     /// The number of the parameter for the text of the value; nil: the statement does not use it.
     public var value: Int?
+    /// Whether all values under one inner key come before those under the next, in the order in which the keys come first; default false: the order of the
+    /// text. An index that begins with the inner key is then written part by part. With more than 64 different inner keys the order is that of the text.
+    public var isGrouped: Bool
 
     /// Makes the numbers of three parameters, or of two.
-    public init(outer: Int, inner: Int, value: Int? = nil) {
-        (self.outer, self.inner, self.value) = (outer, inner, value)
+    public init(outer: Int, inner: Int, value: Int? = nil, isGrouped: Bool = false) {
+        (self.outer, self.inner, self.value, self.isGrouped) = (outer, inner, value, isGrouped)
     }
 }
 
@@ -26,13 +29,14 @@ extension Statement {
     /// afterwards.
     /// - Returns: the number of objects that had a leaf.
     /// - Throws: ``StoreError/Code/type`` with the position when the value is not an object of objects of such values, ``StoreError/Code/misuse`` for a
-    ///   value that does not exist, and the errors of ``run(_:)``. The leaves before it have been run.
+    ///   value that does not exist, and the errors of ``run(_:)``. Leaves may have been run before.
     @discardableResult
     public func run(forEachLeafOf node: JSONNode, parameters: LeafParameters) throws(StoreError) -> Int {
         guard let number = node.number else { throw StoreError(.misuse, "leaves of a message: the value does not exist") }
         let handle = unsafe try core()
         var core = mc_leaf_parameters(
-            outer: Int32(clamping: parameters.outer), inner: Int32(clamping: parameters.inner), value: Int32(clamping: parameters.value ?? 0))
+            outer: Int32(clamping: parameters.outer), inner: Int32(clamping: parameters.inner), value: Int32(clamping: parameters.value ?? 0),
+            grouped: parameters.isGrouped)
         var count: Int64 = 0
         try unsafe node.document.withCore { message throws(StoreError) in
             try unsafe StoreError.check { unsafe mc_statement_run_leaves(handle, message, number, &core, &count, $0) }

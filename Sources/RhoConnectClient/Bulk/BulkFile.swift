@@ -2,41 +2,77 @@ internal import MobileStore
 
 /// The database file of a bulk synchronization: hostile until it was checked.
 ///
-/// It is opened for reading only, with `trusted_schema` off; it must pass SQLite's check, and have tables and indexes alone, with exactly the expected columns.
+/// It is first opened for reading only, with `trusted_schema` off; it must pass SQLite's check, and have tables and indexes alone, with exactly the expected columns.
 /// Nothing in it can then run while it is read.
 struct BulkFile {
-    private let store: Database
+    private let path: String
 
-    /// Opens a file.
-    /// - Throws: `StoreError` for a file that is not a database.
-    init(path: String) throws {
-        var profile = ConnectionProfile(path: path, maxConnections: 1, journal: .unchanged, isReadOnly: true, createsFile: false)
-        profile.memoryMapSize = 0
-        store = try Database(profile)
-    }
+    init(path: String) { self.path = path }
+
+    /// The name of the file's database next to the client's.
+    private static let schema = "bulk_file"
 
     /// Replaces the objects of sources by those of the file, in one transaction, and puts the waiting local changes over them. Ids of sources in the file do
     /// not count. A source that the file does not have, or has as not selected, keeps its objects.
-    /// - Throws: ``RhoConnectErrorCode/unexpectedServerResponse`` for a file of another form; nothing was changed in that case.
+    /// - Throws: ``RhoConnectErrorCode/unexpectedServerResponse`` for a file of another form; nothing was changed in that case. `StoreError` for one that is
+    ///   not a database.
     func merge(_ sources: [Source], of run: SyncRun) throws {
-        defer { try? store.close() }
-        try store.read(length: .long) { file in
-            _ = try file.execute("PRAGMA trusted_schema = OFF")
-            try check(file)
-            let rows = try file.rows("SELECT source_id, name, sync_type, metadata FROM sources WHERE sync_type <> 'none' OR sync_type IS NULL")
-            let selected = sources.compactMap { source in rows.first { $0[1].text == source.name }.map { (source, $0) } }
-            for (source, _) in selected { try checkTable(of: source, file) }
-            try run.write("bulk data") { connection in
+        let selected = try checked(sources)
+        // Outside of a transaction on the file: SQLite detaches no database that one reads.
+        try run.core.database.store.stage(label: "rhoconnect: attach") { connection in
+            try connection.execute("ATTACH DATABASE ?1 AS \(Self.schema)", [.text(path)])
+            try connection.execute("PRAGMA trusted_schema = OFF")
+        }
+        defer { try? run.core.database.store.stage(label: "rhoconnect: detach") { _ = try $0.execute("DETACH DATABASE \(Self.schema)") } }
+        defer { run.deleteReplacedFiles() }
+        try run.write("bulk data") { connection in
+            try withDeferredIndex(selected, in: connection) {
                 for (source, row) in selected {
                     let created = try source.createdObjects(in: connection)
+                    try run.core.database.replacedFiles.note(nil, of: source, in: connection)
                     try source.table.removeAll(in: connection)
-                    try copy(source, fileID: row[0], from: file, to: connection)
+                    try copy(source, fileID: row[0], in: connection)
                     for (object, attributes) in created { try source.table.put(attributes, of: object, in: connection) }
                     try source.reapply(in: connection)
                     if let metadata = row[3].text { try SourceRow.set("metadata = ?1", [.text(metadata)], of: source.id, in: connection) }
                 }
             }
         }
+    }
+
+    /// Checks the file, and finds the rows of the selected sources.
+    private func checked(_ sources: [Source]) throws -> [(Source, [Value])] {
+        var profile = ConnectionProfile(path: path, maxConnections: 1, journal: .unchanged, isReadOnly: true, createsFile: false)
+        (profile.memoryMapSize, profile.cacheSize) = (0, Self.cacheSize)
+        let store = try Database(profile)
+        defer { try? store.close() }
+        return try store.read(length: .long) { file in
+            _ = try file.execute("PRAGMA trusted_schema = OFF")
+            try check(file)
+            let rows = try file.rows("SELECT source_id, name, sync_type, metadata FROM sources WHERE sync_type <> 'none' OR sync_type IS NULL")
+            let selected = sources.compactMap { source in rows.first { $0[1].text == source.name }.map { (source, $0) } }
+            for (source, _) in selected { try checkTable(of: source, file) }
+            return selected
+        }
+    }
+
+    /// The memory for pages of the file, and for sorting an index.
+    private static let cacheSize = ByteCount.megabytes(2)
+
+    /// Runs `body` without the index of values, if the file has most of the rows: an index that is made at the end is sorted and written once.
+    private func withDeferredIndex(_ selected: [(Source, [Value])], in connection: Connection, _ body: () throws -> Void) throws {
+        let bags = selected.filter { $0.0.table.columns == nil }
+        let incoming = try connection.first("SELECT count(*) FROM \(Self.schema).object_values")?.first?.integer ?? 0
+        let ids = bags.map { String($0.0.id) }.joined(separator: ", ")
+        let others = try connection.first("SELECT count(*) FROM object_values WHERE source_id NOT IN (\(ids))")?.first?.integer ?? 0
+        guard incoming > 4096, incoming > others else { return try body() }
+        // Rows arrive in the order of the table: it needs few pages at a time, and sorting takes as much memory as pages may.
+        let pages = try connection.first("PRAGMA cache_size")?.first ?? -10_000
+        try connection.execute("PRAGMA cache_size = -\(Self.cacheSize.bytes / 1024)")
+        defer { _ = try? connection.execute("PRAGMA cache_size = \(pages.integer ?? -10_000)") }
+        try connection.execute("DROP INDEX object_values_value")
+        try body()
+        try connection.execute(RhomTables.valueIndex)
     }
 
     // MARK: Checks
@@ -67,39 +103,46 @@ struct BulkFile {
         guard areAll ? names == Set(columns) : names.isSuperset(of: columns) else {
             throw unexpected("has other columns in \"\(table.prefix(80))\" than expected: \(names.sorted().joined(separator: ", ").prefix(200))")
         }
-        let wrong = try columns.first { column in
-            try file.first("SELECT 1 FROM \(table.quoted) WHERE typeof(\(column.quoted)) = 'blob' LIMIT 1") != nil
+        let isBlob = columns.map { "typeof(\($0.quoted)) = 'blob'" }.joined(separator: " OR ")
+        let row = try file.first("SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(table.quoted) WHERE \(isBlob) LIMIT 1")
+        if let row, let wrong = zip(columns, row).first(where: { $0.1.blob != nil })?.0 {
+            throw unexpected("has bytes in the column \(wrong.prefix(80)) of \"\(table.prefix(80))\"; texts are expected")
         }
-        if let wrong { throw unexpected("has bytes in the column \(wrong.prefix(80)) of \"\(table.prefix(80))\"; texts are expected") }
     }
 
     private func unexpected(_ found: String) -> RhoConnectError { PageResponse.unexpected("the bulk file \(found)") }
 
     // MARK: Rows
 
-    /// Copies the rows of a source by the core's export and import, without a value in Swift.
-    private func copy(_ source: Source, fileID: Value, from file: Connection, to connection: Connection) throws {
-        var options = ImportOptions()
-        let exporter: BulkExporter, importer: BulkImporter
+    /// Copies the rows of a source inside of SQLite, without a value in Swift.
+    private func copy(_ source: Source, fileID: Value, in connection: Connection) throws {
+        let file = Self.schema
         if let columns = source.table.columns {
             let texts = columns.map { "CAST(\($0.quoted) AS TEXT)" }.joined(separator: ", ")
             let filled = columns.map { "\($0.quoted) IS NOT NULL" }.joined(separator: " OR ")
-            exporter = try file.exporter(
-                "SELECT CAST(object AS TEXT), \(texts) FROM \(source.name.quoted) WHERE object <> '' AND (\(filled)) ORDER BY object")
-            options.keyColumns = ["object"]
-            importer = try connection.importer(into: source.name, columns: ["object"] + columns, mode: .upsert, options: options)
-        } else {
-            exporter = try file.exporter(
+            try connection.execute(
                 """
-                SELECT \(source.id), CAST(object AS TEXT), CAST(attrib AS TEXT), CAST(value AS TEXT) FROM object_values
-                WHERE source_id = ?1 AND value IS NOT NULL AND object <> '' AND attrib NOT IN (\(Self.reserved)) ORDER BY object, attrib
-                """, [fileID])
-            options.keyColumns = ["source_id", "object", "attrib"]
-            importer = try connection.importer(
-                into: "object_values", columns: ["source_id", "object", "attrib", "value"], mode: .upsert, options: options)
+                INSERT INTO main.\(source.name.quoted) (object, \(columns.map(\.quoted).joined(separator: ", ")))
+                SELECT CAST(object AS TEXT), \(texts) FROM \(file).\(source.name.quoted) WHERE object <> '' AND (\(filled)) ORDER BY object
+                """)
+        } else {
+            let isOrdered = try Self.isOrdered(in: connection)
+            try connection.execute(
+                """
+                INSERT INTO main.object_values (source_id, object, attrib, value)
+                SELECT ?1, CAST(object AS TEXT), CAST(attrib AS TEXT), CAST(value AS TEXT) FROM \(file).object_values
+                WHERE source_id = ?2 AND value IS NOT NULL AND object <> '' AND attrib NOT IN (\(Self.reserved))\(isOrdered ? "" : " ORDER BY object, attrib")
+                """, [Value(source.id), fileID])
         }
-        while let chunk = try exporter.nextChunk(maximum: 262_144) { try importer.push(chunk) }
-        try importer.finish()
+    }
+
+    /// Whether a sample of the file's rows is in the order of their objects: they are then read as they lie, without their index.
+    private static func isOrdered(in connection: Connection) throws(StoreError) -> Bool {
+        let last = try connection.first("SELECT max(rowid) FROM \(schema).object_values")?.first?.integer ?? 0
+        let places = (0..<100).map { String(1 + (last - 1) * $0 / 100) }.joined(separator: ", ")
+        let sample = try connection.rows("SELECT object FROM \(schema).object_values WHERE rowid IN (\(places)) ORDER BY rowid").compactMap(
+            \.first?.text)
+        return zip(sample, sample.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) || $0 == $1 }
     }
 
     /// The reserved names as SQL.

@@ -55,7 +55,13 @@ final class ClientCore: Sendable {
             return current
         }
         guard let update else { throw RhoConnectError(.runtime, "bulk update: none is in progress; call startBulkUpdate first") }
+        defer { deleteReplacedFiles() }
         try update.finish()
+    }
+
+    /// Deletes the files of BLOB values that were replaced; during a bulk update they wait for its end.
+    func deleteReplacedFiles() {
+        if !isUpdating { database.replacedFiles.delete(in: database, withState(\.sources)) }
     }
 
     /// Whether a bulk update is in progress.

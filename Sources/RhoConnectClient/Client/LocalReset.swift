@@ -56,6 +56,11 @@ extension RhoConnectClient {
 
     private func reset(_ kind: LocalReset) throws(RhoConnectError) {
         stopSync()
-        try core.write("reset") { try kind.apply(in: $0) }
+        let files = core.database.replacedFiles, sources = core.withState(\.sources)
+        try core.write("reset") { connection in
+            for source in sources where source.model.partition != .local { try files.note(nil, of: source, in: connection) }
+            try kind.apply(in: connection)
+        }
+        core.deleteReplacedFiles()
     }
 }

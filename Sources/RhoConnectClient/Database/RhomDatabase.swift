@@ -11,6 +11,7 @@ public final class RhomDatabase: Sendable {
     let store: Database
     /// The folder of BLOB attributes' files, with a slash at its end.
     let blobFolder: String
+    let replacedFiles = ReplacedFiles()
 
     /// Opens the database, and creates its tables.
     init(_ profile: ConnectionProfile, blobFolder: String?) throws(RhoConnectError) {

@@ -7,6 +7,9 @@ enum RhomTables {
     /// The names that a model with a fixed schema cannot have.
     static let names: Set<String> = ["client_info", "sources", "object_values", "changed_values"]
 
+    /// Finds the objects of a condition.
+    static let valueIndex = "CREATE INDEX object_values_value ON object_values (source_id, attrib, value)"
+
     static let statements = [
         // One row. token, token_sent: the push pin that the server has. reset: the server must forget what this client has. bulksync_state: NULL never
         // used, 0 to do, 2 files left, 1 done. last_object: the last generated id.
@@ -31,7 +34,7 @@ enum RhomTables {
             source_id INTEGER NOT NULL, object TEXT NOT NULL, attrib TEXT NOT NULL, value TEXT NOT NULL,
             PRIMARY KEY (source_id, object, attrib)) WITHOUT ROWID
         """,
-        "CREATE INDEX object_values_value ON object_values (source_id, attrib, value)",
+        valueIndex,
         // uncertain: the row of a create whose upload had no answer. failed: the server refused the create. tries: end pages without its link.
         """
         CREATE TABLE changed_values (

@@ -36,7 +36,12 @@ extension RhomModel {
         let attributes = try ReservedNames.attributes(of: object)
         guard let id = object["object"] else { throw RhoConnectError(.runtime, "save in \"\(name)\": the object has no id under \"object\"") }
         try ReservedNames.check(object: id)
-        try attachment.client.write("save \(name)") { try attachment.source.save(attributes, of: id, in: $0) }
+        let files = attachment.client.database.replacedFiles
+        try attachment.client.write("save \(name)") { connection in
+            try files.note([id], of: attachment.source, in: connection)
+            try attachment.source.save(attributes, of: id, in: connection)
+        }
+        attachment.client.deleteReplacedFiles()
     }
 
     /// Removes objects, and marks that for the next synchronization. RhoConnect: `destroy:`.
@@ -50,11 +55,15 @@ extension RhomModel {
         if object["object"] == nil && conditions.isEmpty {
             throw RhoConnectError(.runtime, "destroy in \"\(name)\": neither an id under \"object\" nor attributes are given")
         }
-        return try attachment.client.write("destroy \(name)") { connection in
+        let files = attachment.client.database.replacedFiles
+        let count = try attachment.client.write("destroy \(name)") { connection in
             let source = attachment.source
             let ids = try object["object"].map { [$0] } ?? ObjectQuery(source, RhomQuery(where: conditions)).ids(in: connection)
+            try files.note(ids, of: source, in: connection)
             return try ids.count { try source.destroy($0, in: connection) }
         }
+        attachment.client.deleteReplacedFiles()
+        return count
     }
 
     /// Whether there are local changes that the server has not confirmed. RhoConnect: `is_changed`.

@@ -29,6 +29,7 @@ struct PageApplication {
             return try SourceRow.set("schema_token = ?1", [.text(page.token)], of: source.id, in: connection)
         }
         try applyErrors(in: connection)
+        try noteFiles(in: connection)
         if source.model.options.isPassThrough, !isSearch, page[.insert].exists || errors.source.isEmpty {
             let created = try source.createdObjects(in: connection)
             try source.table.removeAll(in: connection)
@@ -45,6 +46,13 @@ struct PageApplication {
         if page.token.isEmpty { try source.queue.settle(in: connection) }
         let token = source.model.options.isPassThrough ? "" : page.token
         try SourceRow.set("token = ?1", [.text(token)], of: source.id, in: connection)
+    }
+
+    /// Notes the files that the page may replace.
+    private func noteFiles(in connection: Connection) throws {
+        let replaced = core.database.replacedFiles
+        if source.model.options.isPassThrough, !isSearch { return try replaced.note(nil, of: source, in: connection) }
+        try replaced.note(page[.delete].keys + page[.insert].keys, of: source, in: connection)
     }
 
     /// Stores the errors until they are reported, and keeps refused creates pending.
@@ -76,7 +84,7 @@ struct PageApplication {
         if source.table.columns == nil, source.blobAttributes.isEmpty, !blobs.hasSuffixes {
             let statement = try connection.statement(ObjectTable.remove)
             try statement.bind(Value(source.id), at: 1)
-            deleted = try statement.run(forEachLeafOf: deletes, parameters: LeafParameters(outer: 2, inner: 3))
+            deleted = try statement.run(forEachLeafOf: deletes, parameters: LeafParameters(outer: 2, inner: 3, isGrouped: true))
             return
         }
         for (object, attributes) in zip(deletes.keys, deletes) {
@@ -93,7 +101,8 @@ struct PageApplication {
         if source.table.columns == nil, allowed.isEmpty, source.blobAttributes.isEmpty, !blobs.hasSuffixes {
             let statement = try connection.statement(ObjectTable.upsert)
             try statement.bind(Value(source.id), at: 1)
-            inserted = try statement.run(forEachLeafOf: inserts, parameters: LeafParameters(outer: 2, inner: 3, value: 4))
+            // Grouped by attribute: the index of values begins with it.
+            inserted = try statement.run(forEachLeafOf: inserts, parameters: LeafParameters(outer: 2, inner: 3, value: 4, isGrouped: true))
             // Servers do not send reserved names.
             for name in ReservedNames.members {
                 try connection.execute("DELETE FROM object_values WHERE source_id = ?1 AND attrib = ?2", [Value(source.id), .text(name)])

@@ -14,9 +14,17 @@ final class SourceSync {
         self.source = source
     }
 
+    /// The continuation of the run after a model.
+    enum End {
+        case next
+        /// Another version of the protocol, a changed schema, or the application's stop.
+        case ended
+        /// A session or client that the server does not accept: every further model would fail in the same way.
+        case refused(RhoConnectError)
+    }
+
     /// Synchronizes the model, and reports.
-    /// - Returns: whether the whole run ends here: another version of the protocol, a changed schema, a session or client that the server does not accept.
-    func synchronize() -> Bool {
+    func synchronize() -> End {
         let began = run.core.environment.milliseconds()
         var failure: RhoConnectError?
         var isSchemaChanged = false
@@ -35,10 +43,11 @@ final class SourceSync {
         } catch {
             failure = error
         }
-        guard !run.isStopped else { return true }
+        guard !run.isStopped else { return .ended }
         finish(failure, began: began)
         report(failure, isSchemaChanged)
-        return isSchemaChanged || failure.map { $0.code == .syncVersion || $0.code == .unauthorized || $0.isUnknownClient } == true
+        if let failure, failure.code == .unauthorized || failure.isUnknownClient { return .refused(failure) }
+        return isSchemaChanged || failure?.code == .syncVersion ? .ended : .next
     }
 
     // MARK: Upload
@@ -113,6 +122,7 @@ final class SourceSync {
                 try application.apply(in: connection)
                 if let session { try ClientInfo.renew(session: session, in: connection) }
             }
+            run.deleteReplacedFiles()
             run.calls.session = session ?? run.calls.session
             if application.isSchemaChanged { return true }
             report(application, page)

@@ -105,6 +105,7 @@ final class SourceSearch {
         var application = PageApplication(source, page, run.core, blobs)
         application.isSearch = true
         try run.write("search page of \(source.name)") { try application.apply(in: $0) }
+        run.deleteReplacedFiles()
         guard isReported else { return }
         if !application.errors.isEmpty {
             var notify = notification(.error)

@@ -35,6 +35,9 @@ final class SyncRun {
         }
     }
 
+    /// Deletes the files of BLOB values that a committed step has replaced.
+    func deleteReplacedFiles() { core.database.replacedFiles.delete(in: core.database, core.withState(\.sources)) }
+
     // MARK: Notifications
 
     /// Reports to the callbacks and to the observer.
@@ -100,13 +103,21 @@ final class SyncRun {
             if !(error.cause is ReportedFailure) { report(Self.notify(error, single)) }
             return result()
         }
-        var isCut = false
+        var refusal: RhoConnectError?
         for source in order where source.isIncremental {
             if isStopped { break }
-            isCut = SourceSync(self, source).synchronize()
-            if isCut { break }
+            if let refusal {
+                // As if the server had been asked: the documents have one error per model.
+                report(Self.notify(refusal, source))
+                continue
+            }
+            switch SourceSync(self, source).synchronize() {
+            case .next: break
+            case .ended: return result()
+            case .refused(let error): refusal = error
+            }
         }
-        if ids == nil, !isStopped, !isCut { report(RhoConnectNotify(status: .complete)) }
+        if ids == nil, !isStopped, refusal == nil { report(RhoConnectNotify(status: .complete)) }
         return result()
     }
 

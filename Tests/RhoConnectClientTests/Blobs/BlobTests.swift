@@ -40,6 +40,43 @@ import Testing
         bench.check()
     }
 
+    @Test("the file of a value is deleted when another value takes its place or its object goes, and not before a waiting change has used it")
+    func replacedFiles() throws {
+        let bench = try Bench(item: Self.model(.overwrites))
+        bench.server.onRequest { $0.path.hasPrefix("/files/") ? .init(contentType: "image/png", body: [1, 2]) : nil }
+        let root = bench.server.root
+        func files() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: bench.directory.file("store.db-files"))) }
+        bench.server.add(
+            "Item", "{\"insert\":{\"1\":{\"photo\":\"\(root)/files/a.png\"},\"2\":{\"photo\":\"\(root)/files/b.png\"}}}", token: "1", count: 2)
+        bench.client.syncAll()
+        let first = try #require(try bench.item.find("1")?["photo"]), second = try #require(try bench.item.find("2")?["photo"])
+        #expect(try files() == [first, second])
+        // A page with another value.
+        bench.server.add(
+            "Item", "{\"delete\":{\"1\":{\"photo\":\"\(root)/files/a.png\"}},\"insert\":{\"1\":{\"photo\":\"\(root)/files/c.png\"}}}", token: "2",
+            count: 2)
+        bench.client.syncAll()
+        let third = try #require(try bench.item.find("1")?["photo"])
+        #expect(third != first)
+        #expect(try files() == [second, third])
+        // The user's own file takes the place of the second one; a further one does so before the first was sent.
+        try bench.directory.write([7], to: "store.db-files/mine.png")
+        try bench.item.save(["object": "2", "photo": "mine.png"])
+        #expect(try files() == [third, "mine.png"])
+        // In a bulk update nothing goes before its end.
+        try bench.item.startBulkUpdate()
+        try bench.item.destroy(["object": "1"])
+        #expect(try files() == [third, "mine.png"])
+        try bench.item.stopBulkUpdate()
+        #expect(try files() == ["mine.png"])
+        // A file outside of the folder belongs to the application.
+        let path = try bench.directory.write([8], to: "own.png")
+        try bench.item.save(["object": "2", "photo": path])
+        try bench.item.destroy(["object": "2"])
+        #expect(FileManager.default.fileExists(atPath: path))
+        #expect(try files() == [])
+    }
+
     @Test func `a missing file is an error before anything is sent, and the object stays unsent`() throws {
         let bench = try Bench(item: Self.model())
         try bench.item.create(["photo": "/nowhere/photo.jpg"])

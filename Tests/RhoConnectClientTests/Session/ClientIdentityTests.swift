@@ -75,6 +75,23 @@ import Testing
         bench.check()
     }
 
+    @Test(
+        "a session or client that the server refuses in the middle is an error of each further model, without a request for it",
+        arguments: [(401, "Not authenticated"), (500, "Unknown client")])
+    func refusedInTheMiddle(status: Int, text: String) async throws {
+        let bench = try Bench(others: [RhomModel("Second"), RhomModel("Third")])
+        await bench.client.syncAll()
+        bench.server.forgetRequests()
+        bench.server.answer("GET /app/v1/Second", .text(status, text))
+        let notes = await bench.client.notifications()
+        #expect(notes.words == ["Item:ok", "Second:error", "Third:error"])
+        let code: RhoConnectErrorCode = status == 401 ? .unauthorized : .remoteServer
+        #expect(notes.map(\.errorCode) == [.none, code, code])
+        #expect(notes[2].errorMessage == text && notes[2].isUnknownClientError == (status == 500))
+        #expect(bench.server.queries.map(\.source) == ["Item", "Second"])
+        bench.check()
+    }
+
     @Test("RC-034: a wanted reset is sent before the first model, and forgotten after a 200 only")
     func reset() throws {
         let bench = try Bench()

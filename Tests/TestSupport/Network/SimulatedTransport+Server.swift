@@ -45,7 +45,7 @@ extension ServerRequest {
         let query = (components.queryItems ?? []).map { ($0.name, $0.value ?? "") }
         self.init(
             method: request.method, path: request.path.removingPercentEncoding ?? request.path,
-            query: Dictionary(query, uniquingKeysWith: { $1 }),
+            query: Dictionary(query, uniquingKeysWith: { $1 }), queryItems: query.map { (name: $0.0, value: $0.1) },
             headers: Dictionary(request.headers.map { ($0.name.lowercased(), $0.value) }, uniquingKeysWith: { "\($0), \($1)" }),
             body: body)
     }
