@@ -112,6 +112,7 @@ import Testing
             "http://127.0.0.1:\(server.http.port)/value".withCString { url in
                 var request = ct_request(
                     method: method, url: url, header_lines: nil, header_count: 0, context: context, read: nil, rewind: nil, length: -1,
+                    short_body: nil, sent_once: false,
                     begin: { _, _ in }, field: { _, _, _, _, _ in }, write: { _, _, _ in false }, connect_milliseconds: 0, stall_milliseconds: 0,
                     total_milliseconds: 0)
                 change(&request)
