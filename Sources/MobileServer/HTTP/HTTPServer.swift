@@ -191,8 +191,9 @@ public final class HTTPServer: Sendable {
         }
         _ = service.requests.wait(timeout: .now() + timeout / .seconds(1))
         service.loop.stop()
-        service.lanes.stop()
+        // Before the handlers end: connections that the loop has not accepted are cut with it.
         SystemSocket.giveBack(taken.socket)
+        service.lanes.stop()
     }
 
     /// Leaves without disturbing a client, then stops: for an update of the server, or a machine that is about to be switched off.
