@@ -69,7 +69,7 @@ public final class RhoConnectClient: Sendable {
     public func addModels(_ models: [RhomModel]) throws(RhoConnectError) {
         stopSync()
         let old = core.withState(\.sources)
-        let all = old.map(\.model) + models
+        let all = old.map(\.model) + models.map(\.definition)
         if let twice = Dictionary(grouping: all, by: \.name).first(where: { $0.value.count > 1 })?.key {
             throw RhoConnectError(.runtime, "there are two models \"\(twice)\"")
         }
@@ -78,8 +78,8 @@ public final class RhoConnectClient: Sendable {
                 throw RhoConnectError(.runtime, "model \"\(model.name)\", attribute \"\(attribute)\": there is no model \"\(name)\"")
             }
         }
-        let added = try core.write("models") { connection in try models.map { try SourceTables.prepare($0, in: connection) } }
-        for source in added { try source.model.attach(.init(client: core, source: source)) }
+        let added = try core.write("models") { connection in try models.map { try SourceTables.prepare($0.definition, in: connection) } }
+        for (model, source) in zip(models, added) { try model.attach(.init(client: core, source: source)) }
         core.withState { $0.sources = old + added }
     }
 

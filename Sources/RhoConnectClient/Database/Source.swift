@@ -2,7 +2,7 @@
 struct Source: Sendable {
     let id: Int
     let name: String
-    let model: RhomModel
+    let model: RhomModel.Definition
 
     /// The first ids of the partitions, as the original clients number them.
     static func firstID(of partition: RhomModel.Partition) -> Int {

@@ -3,7 +3,7 @@ internal import MobileStore
 /// Numbers models and keeps the tables of fixed schemas.
 enum SourceTables {
     /// Finds or makes the row of a model, and its table.
-    static func prepare(_ model: RhomModel, in connection: Connection) throws -> Source {
+    static func prepare(_ model: RhomModel.Definition, in connection: Connection) throws -> Source {
         guard !model.name.isEmpty, !model.name.contains(":") else {
             throw RhoConnectError(.runtime, "model \"\(model.name.prefix(80))\": a name is not empty and has no colon")
         }
@@ -12,7 +12,7 @@ enum SourceTables {
         return source
     }
 
-    private static func number(of model: RhomModel, in connection: Connection) throws -> Int {
+    private static func number(of model: RhomModel.Definition, in connection: Connection) throws -> Int {
         let values: [Value] = [.text(model.name)]
         if let row = try connection.first("SELECT source_id, partition FROM sources WHERE name = ?1", values), let id = row[0].integer {
             guard row[1].text == model.partition.rawValue else {

@@ -72,19 +72,30 @@ public final class RhomModel: Sendable {
     }
 
     /// The name of the source on the server. RhoConnect: `name`.
-    public let name: String
+    public var name: String { definition.name }
     /// The way of synchronization. RhoConnect: `sync_type`.
-    public let syncType: SyncType
+    public var syncType: SyncType { definition.syncType }
     /// The storage. RhoConnect: `model_type`.
-    public let modelType: ModelType
+    public var modelType: ModelType { definition.modelType }
     /// Attributes that hold ids of objects of another model: attribute name to model name. The other model is synchronized first, and its new ids are
     /// written to the attribute. RhoConnect: `associations`.
-    public let associations: [String: String]
+    public var associations: [String: String] { definition.associations }
     /// The data that the model shares.
-    public let partition: Partition
+    public var partition: Partition { definition.partition }
     /// Further rules.
-    public let options: Options
+    public var options: Options { definition.options }
 
+    /// What a client keeps of its models. The model keeps its client: a client that kept the model would never end, and its database would stay open.
+    struct Definition: Sendable {
+        let name: String
+        let syncType: SyncType
+        let modelType: ModelType
+        let associations: [String: String]
+        let partition: Partition
+        let options: Options
+    }
+
+    let definition: Definition
     private let attachment = SystemLock<Attachment?>(nil)
 
     /// The client of a model, and its number there.
@@ -105,12 +116,9 @@ public final class RhomModel: Sendable {
         _ name: String, syncType: SyncType = .incremental, modelType: ModelType = .propertyBag, associations: [String: String] = [:],
         partition: Partition = .user, options: Options = Options()
     ) {
-        self.name = name
-        self.syncType = partition == .local ? .none : syncType
-        self.modelType = modelType
-        self.associations = associations
-        self.partition = partition
-        self.options = options
+        definition = Definition(
+            name: name, syncType: partition == .local ? .none : syncType, modelType: modelType, associations: associations, partition: partition,
+            options: options)
     }
 
     /// The local id of the model; nil before ``RhoConnectClient/addModels(_:)``. RhoConnect: `source_id`.

@@ -101,4 +101,32 @@ import Testing
         #expect(throws: RhoConnectError.self) { try unattached.findAll() }
         #expect(unattached.sync().errorCode == .runtime)
     }
+
+    @Test func `a client ends with its last use, and closes its database, also where its models were used`() throws {
+        let directory = try TemporaryDirectory()
+        weak var database: RhomDatabase?
+        weak var model: RhomModel?
+        do {
+            let opened = try RhoConnectClient.initDatabase(ConnectionProfile(path: directory.file("store.db")))
+            let client = RhoConnectClient(opened), order = RhomModel("Order"), line = RhomModel("Line", associations: ["order": "Order"])
+            try client.addModels([order, line])
+            let id = try order.create(["number": "1"])
+            try line.create(["order": id])
+            #expect(try line.count() == 1)
+            (database, model) = (opened, order)
+        }
+        #expect(model == nil)
+        #expect(database == nil)
+    }
+
+    @Test func `a model is used on while the application keeps nothing else of its client`() throws {
+        let directory = try TemporaryDirectory()
+        let item = RhomModel("Item")
+        do {
+            let client = RhoConnectClient(try RhoConnectClient.initDatabase(ConnectionProfile(path: directory.file("store.db"))))
+            try client.addModels([item])
+        }
+        try item.create(["name": "lamp"])
+        #expect(try item.findAll(["name": "lamp"]).count == 1)
+    }
 }
