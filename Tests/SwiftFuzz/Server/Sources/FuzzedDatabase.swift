@@ -1,6 +1,6 @@
 import Foundation
 
-/// The database of the server's state on a PostgreSQL server that ../CoreFuzz/run has started. Each life begins with a copy of the same one.
+/// The database of the server's state on a PostgreSQL server that ../../../CoreFuzz/run has started. Each life begins with a copy of the same one.
 struct FuzzedDatabase {
     /// The folder of the server's socket.
     let socketFolder: String
