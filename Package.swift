@@ -156,6 +156,7 @@ let package = Package(
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
                 "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
+                "PostgreSQLClient", "PostgreSQLTestSupport",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),

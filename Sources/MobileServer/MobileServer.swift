@@ -89,13 +89,11 @@ public final class MobileServer: Sendable {
         try stateStore.close()
     }
 
-    /// Checks a password, for a face of another protocol: within the limits and delays of all logins.
-    /// - Parameter address: the address that the request comes from.
-    /// - Returns: whether the user exists, is not locked, and has this password.
-    /// - Throws: an error when too many logins have failed or wait, or the state is out of reach.
-    package func accepts(user: String, password: String, from address: String) throws -> Bool {
-        try accounts.accepts(Credentials(user: user, password: password), from: address)
-    }
+    /// The accounts, for a face of another protocol: within the limits and delays of all logins.
+    package var faceAccounts: FaceAccounts { FaceAccounts(accounts: accounts) }
+
+    /// Whether an error means that the state is out of reach at the moment, and the request may come again.
+    package func isUnavailable(_ error: any Error) -> Bool { isStateUnavailable(error) }
 
     /// Names and versions of the packages, such as `CRM:1.0`.
     public var packageNames: [String] { packages.map(\.deployed.identifier) }

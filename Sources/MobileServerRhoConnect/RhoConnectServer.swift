@@ -73,7 +73,10 @@ public final class RhoConnectServer: Sendable {
         } catch let failure as RhoFailure {
             return failure.response
         } catch {
-            return RhoFailure.text(500, "\(error)").response
+            // Its text may name tables, files and values.
+            server.configuration.log(LogSanitizer.escaped("RhoConnect \(request.method) \(request.path.prefix(80)): \(error)"))
+            if server.isUnavailable(error) { return RhoFailure.text(503, "the server is busy; try again").response }
+            return RhoFailure.text(500, "the server could not do this; its log says why").response
         }
     }
 }

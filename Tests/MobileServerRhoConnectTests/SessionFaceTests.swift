@@ -39,6 +39,20 @@ import Testing
         #expect(try accounts.call("POST", "/rc/v1/app/login", body: #"{"login":"kim","password":"wrong"}"#).text == "Unable to authenticate 'kim'")
     }
 
+    @Test func `after many wrong passwords a login has to wait: a refusal for the moment, and the right password is taken again later`() throws {
+        let bench = try FaceBench()
+        func login(_ password: String) throws -> FaceBench.Answer {
+            try bench.call("POST", "/rc/v1/app/login", body: "{\"login\":\"kim\",\"password\":\"\(password)\"}")
+        }
+        var answers: [FaceBench.Answer] = []
+        for _ in 0..<50 where answers.last?.status != 503 { answers.append(try login("wrong")) }
+        #expect(answers.dropLast().allSatisfy { $0.status == 401 })
+        #expect(answers.last?.status == 503 && answers.last?.text.hasPrefix("too many failed logins; try again in ") == true)
+        #expect(try login("p4ss").status == 503)
+        bench.time.withLock { $0 += 3_600_000 }
+        #expect(try login("p4ss").status == 200)
+    }
+
     @Test("RC-013: broken JSON is 500 with the standard text", arguments: ["/rc/v1/app/login", "/app/v1/Item", "/rc/v1/app/search"])
     func brokenJSON(path: String) throws {
         let bench = try FaceBench()

@@ -21,58 +21,18 @@ import Testing
         #expect(try Tool.run(["demo", "--rhoconnect", "perhaps"]).status == 64)
     }
 
-    /// A server process with the store and a face.
-    private final class Serving {
-        let folder: TemporaryDirectory
-        private(set) var process = Process()
-        private(set) var ports: [UInt16] = []
-        private(set) var text = ""
-
-        init() throws {
-            folder = try TemporaryDirectory()
-            try StoreBackEnd.create(at: folder.file("store.db"))
-            try StoreBackEnd.package().json.write(toFile: folder.file("store.mbo.json"), atomically: true, encoding: .utf8)
-        }
-
-        deinit {
-            if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        }
-
-        func start() throws {
-            process = Process()
-            let output = Pipe(), input = Pipe()
-            process.executableURL = Tool.executable
-            process.arguments = [
-                "serve", "--model", folder.file("store.mbo.json"), "--cache", folder.file("cache.db"), "--backend",
-                "store=\(folder.file("store.db"))",
-                "--rhoconnect", "yes", "--port", String(ports.first ?? 0), "--rhoconnect-port", String(ports.last ?? 0), "--user", "kim",
-                "--password-fd", "0", "--drain-notice", "0",
-            ]
-            process.standardInput = input
-            process.standardOutput = output
-            process.standardError = FileHandle.nullDevice
-            try input.fileHandleForWriting.write(contentsOf: Data("p4ss\n".utf8))
-            try process.run()
-            try input.fileHandleForWriting.close()
-            text = ""
-            while text.filter({ $0 == "\n" }).count < 2, case let piece = output.fileHandleForReading.availableData, !piece.isEmpty {
-                text += String(decoding: piece, as: UTF8.self)
-            }
-            ports = text.matches(of: /127\.0\.0\.1:(\d+)/).compactMap { UInt16($0.1) }
-            try #require(ports.count == 2, "\(text)")
-        }
-
-        func stop(_ signal: Int32) {
-            kill(process.processIdentifier, signal)
-            process.waitUntilExit()
-        }
-    }
-
     @Test func `a face next to the server has the package's objects as sources, and a killed process loses neither session nor changes`() throws {
-        let serving = try Serving()
+        let folder = try TemporaryDirectory()
+        try StoreBackEnd.create(at: folder.file("store.db"))
+        try StoreBackEnd.package().json.write(toFile: folder.file("store.mbo.json"), atomically: true, encoding: .utf8)
+        let serving = ServeProcess(
+            [
+                "--model", folder.file("store.mbo.json"), "--cache", folder.file("cache.db"), "--backend", "store=\(folder.file("store.db"))",
+                "--rhoconnect", "yes", "--user", "kim", "--drain-notice", "0",
+            ], face: "--rhoconnect-port", password: "p4ss")
         try serving.start()
         #expect(serving.text.contains("Customer (app), Product (app), Order (app)"))
-        let store = try StoreApplication(path: serving.folder.file("client.db"), server: "http://127.0.0.1:\(serving.ports[1])/")
+        let store = try StoreApplication(path: folder.file("client.db"), server: "http://127.0.0.1:\(serving.ports[1])/")
         try #require(store.client.login(user: "kim", password: "p4ss").errorCode == .none)
         let first = store.client.syncAll()
         #expect(first.errorCode == .none && first.serverErrors.isEmpty, "\(first)")
@@ -85,8 +45,7 @@ import Testing
         let second = store.client.syncAll()
         #expect(second.errorCode == .none && second.serverErrors.isEmpty, "\(second)")
         #expect(try !store.product.isChanged() && store.product.findFirst(["name": "Hammer"])?["object"] == "7")
-        serving.stop(SIGTERM)
-        #expect(serving.process.terminationStatus == 0)
+        #expect(serving.stop(SIGTERM) == 0)
     }
 
     @Test func `wrong values of the options are told`() throws {

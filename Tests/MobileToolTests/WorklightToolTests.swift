@@ -1,6 +1,7 @@
 import Foundation
 import MobileExecution
 import MobileStore
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 import WorklightClient
@@ -17,23 +18,25 @@ import WorklightClient
         #expect(try Tool.run(["demo", "--worklight", "perhaps"]).status == 64)
     }
 
-    @Test func `a face next to the server runs SQL on its back end, and a killed process loses no session`() async throws {
-        let serving = try WorklightServing(), logins = RecordedLines()
-        try serving.start()
+    @Test(arguments: PostgreSQLInstallation.runsTests ? [false, true] : [false])
+    func `a face next to the server runs SQL on its back end, and a killed process loses no session`(isPostgreSQL: Bool) async throws {
+        let serving = try WorklightServing(isPostgreSQL: isPostgreSQL), logins = RecordedLines()
+        try serving.server.start()
         let client = try serving.client(logins)
         try await client.connect()
         let add = WLProcedureInvocationData(adapter: "Shop", procedure: "add", parameters: [20, 22])
         let mine = WLProcedureInvocationData(adapter: "Shop", procedure: "mine")
         #expect(try await client.invokeProcedure(add).invocationResult?.response["resultSet"] == [["sum": 42]])
         try await client.invokeProcedure(mine)
-        serving.stop(SIGKILL)
+        serving.server.stop(SIGKILL)
         let failure = await #expect(throws: WLFailResponse.self) { try await client.invokeProcedure(mine) }
         #expect(failure?.errorCode == .unresponsiveHost)
-        try serving.start()
+        try serving.server.start()
         try await client.invokeProcedure(mine)
         #expect(logins.all == ["login"])
-        serving.stop(SIGTERM)
-        #expect(serving.process.terminationStatus == 0)
+        try await client.invokeProcedure(WLProcedureInvocationData(adapter: "Shop", procedure: "noteMine", parameters: [7]))
+        #expect(try serving.noted() == [7: 1])
+        #expect(serving.server.stop(SIGTERM) == 0)
     }
 
     private struct Outcome {
@@ -54,7 +57,7 @@ import WorklightClient
     func kills(seed: UInt64) async throws {
         var random = SeededGenerator(seed: seed)
         let serving = try WorklightServing()
-        try serving.start()
+        try serving.server.start()
         let client = try serving.client()
         try await client.connect()
         let outcomes = SystemLock<[Int64: Outcome]>([:])
@@ -63,8 +66,8 @@ import WorklightClient
             switch Int.random(in: 0..<30, using: &random) {
             case 0, 1:
                 wasKilled = true
-                serving.stop(SIGKILL)
-                try serving.start()
+                serving.server.stop(SIGKILL)
+                try serving.server.start()
             case 2...4: tasks.append(Task { _ = try? await client.logout(realm: "users") })
             case 5: tasks.randomElement(using: &random)?.cancel()
             // The server gets ahead of the calls.
@@ -105,6 +108,6 @@ import WorklightClient
         // The client works on as if nothing had happened.
         #expect(
             try await client.invokeProcedure(WLProcedureInvocationData(adapter: "Shop", procedure: "mine")).invocationResult?.isSuccessful == true)
-        serving.stop(SIGTERM)
+        serving.server.stop(SIGTERM)
     }
 }

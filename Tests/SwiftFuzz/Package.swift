@@ -13,7 +13,7 @@ func module(_ name: String) -> Target.Dependency { .product(name: name, package:
 let package = Package(
     name: "SwiftFuzz",
     platforms: [.macOS(.v26)],
-    products: [product("ServerFuzz"), product("WorklightFuzz"), product("RhoConnectFuzz")],
+    products: [product("ServerFuzz"), product("WorklightFuzz"), product("RhoConnectFuzz"), product("FacesFuzz")],
     dependencies: [.package(name: "MobileObjects", path: "../..")],
     targets: [
         .target(name: "CLibFuzzer", path: "CLibFuzzer"),
@@ -22,6 +22,10 @@ let package = Package(
             swiftSettings: settings),
         .target(name: "WorklightFuzz", dependencies: [module("WorklightClient")], path: "Worklight/Sources", swiftSettings: settings),
         .target(name: "RhoConnectFuzz", dependencies: [module("RhoConnectClient")], path: "RhoConnect/Sources", swiftSettings: settings),
+        .target(
+            name: "FacesFuzz",
+            dependencies: [module("MobileServerRhoConnect"), module("MobileServerWorklight"), module("MobileServer"), module("MobileStore")],
+            path: "Faces/Sources", swiftSettings: settings),
     ],
     cLanguageStandard: .c17
 )

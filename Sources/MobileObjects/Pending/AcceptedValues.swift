@@ -69,7 +69,8 @@ extension Transaction {
     /// before: it gets the submitted value or NULL, regardless of the value that the row had when it was deleted here.
     func keepSubmittedLargeValues(_ record: SettledRecord, _ entity: EntityMetadata, _ key: Int64) throws {
         guard !entity.largeAttributes.isEmpty else { return }
-        let rows = try connection.storedRows([OutboxLargeValueColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
+        let rows = try connection.storedRows(
+            [OutboxLargeValueColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(record.id)])
         if record.isCreate && !record.isImported {
             let columns = entity.largeAttributes.map { "\(entity.sql.attributeColumns[$0]) = NULL" }.joined(separator: ", ")
             try connection.execute("UPDATE \(entity.sql.originalTable) SET \(columns) WHERE \"_sk\" = ?1", [.integer(key)])

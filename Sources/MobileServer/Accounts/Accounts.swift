@@ -106,19 +106,6 @@ struct Accounts: Sendable {
         }
     }
 
-    /// Whether the user exists, is not locked, and has this password.
-    /// - Throws: ``RequestFailure`` when the user or the address has to wait.
-    func accepts(_ credentials: Credentials, from address: String) throws -> Bool {
-        do {
-            try verify(user: credentials.user, password: credentials.password, from: address)
-            return true
-        } catch let failure as RequestFailure
-            where [RequestFailure.Kind.unauthorized, .forbidden].contains(where: { $0.rawValue == failure.code })
-        {
-            return false
-        }
-    }
-
     // MARK: Devices and sessions
 
     /// Registers the device and begins a session. A device that is already registered for the same user begins a new one.

@@ -61,7 +61,7 @@ package final class FaceState: Sendable {
 
 /// The users of the server, for logins over the protocols of faces. Failed logins are slowed down as those of the server itself.
 package struct FaceAccounts: Sendable {
-    fileprivate let accounts: Accounts
+    let accounts: Accounts
 
     /// The result of a login.
     package enum Login: Sendable, Equatable {

@@ -62,8 +62,12 @@ extension RhoRequest {
         if !name.isEmpty {
             if let authenticate = face.configuration.authenticate {
                 do { decision = try authenticate(name, password) } catch { throw RhoFailure.text(500, adapterText(error)) }
-            } else if try face.server.accepts(user: name, password: password, from: address) {
-                decision = .accepted(user: name)
+            } else {
+                switch try face.server.faceAccounts.login(user: name, password: password, from: address) {
+                case .accepted: decision = .accepted(user: name)
+                case .refused: break
+                case .later(let text): throw RhoFailure.text(503, text)
+                }
             }
         }
         guard case .accepted(let user) = decision else {

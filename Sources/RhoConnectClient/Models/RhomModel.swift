@@ -85,7 +85,7 @@ public final class RhomModel: Sendable {
     /// Further rules.
     public var options: Options { definition.options }
 
-    /// What a client keeps of its models. The model keeps its client: a client that kept the model would never end, and its database would stay open.
+    /// The part of a model that its client keeps. The model keeps its client: a client that kept the model would never end, and its database would stay open.
     struct Definition: Sendable {
         let name: String
         let syncType: SyncType

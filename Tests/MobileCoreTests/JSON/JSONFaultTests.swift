@@ -6,28 +6,6 @@ import Testing
 
 /// Failures in messages and exports: every allocation, every operation on the file, every call of a sink.
 @Suite(.serialized) struct JSONFaultTests {
-    /// Runs `work` once per allocation, which fails once or permanently. Without a failure, `work` must always return the same bytes.
-    private func failEachAllocation(_ work: () throws(CoreError) -> [UInt8]) throws {
-        let expected = try work()
-        for stays in [false, true] {
-            var failures = 0
-            for allocation in 0..<2000 {
-                fault_memory_fail_after(Int64(allocation), stays)
-                let result = Result { () throws(CoreError) in try work() }
-                let failed = fault_memory_has_failed()
-                fault_memory_fail_after(-1, false)
-                switch result {
-                case .success(let bytes): #expect(bytes == expected)
-                case .failure(let error):
-                    #expect(error.code == MC_ERROR_NO_MEMORY, "allocation \(allocation): \(error.message)")
-                    failures += 1
-                }
-                guard failed else { break }
-            }
-            #expect(failures > 1)
-        }
-    }
-
     private let message: [UInt8] = {
         let rows = (0..<60).map { #"{"id":\#($0),"name":"a\n\u00fc","price":12.5,"tags":["x",null,true]}"# }
         let keys = (0..<20).map { #""key \#($0)":false"# }

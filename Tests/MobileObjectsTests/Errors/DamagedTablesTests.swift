@@ -80,7 +80,8 @@ import Testing
             try connection.execute(
                 #"INSERT INTO "_change_log" ("entity", "sk", "change", "root_entity", "root_sk") VALUES ('Product', 1, 'U', 'Product', 1)"#)
             try connection.execute(#"INSERT INTO "_subscription" ("entity", "parameters") VALUES ('Customer', '{}')"#)
-            try connection.execute(#"INSERT OR REPLACE INTO "_group" ("name", "token", "synchronized") VALUES ('default', 't', '2026-11-22T10:00:00.000Z')"#)
+            try connection.execute(
+                #"INSERT OR REPLACE INTO "_group" ("name", "token", "synchronized") VALUES ('default', 't', '2026-11-22T10:00:00.000Z')"#)
         }
         try damage.read(shop)
         // The rows that were read now exist again, and are damaged.

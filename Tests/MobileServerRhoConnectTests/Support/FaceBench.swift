@@ -106,7 +106,7 @@ final class FaceBench: Sendable {
     ) throws {
         directory = try TemporaryDirectory()
         stateDatabase = isPostgreSQL ? try PostgreSQLTestDatabase() : nil
-        server = try MobileServer(Self.configuration(directory, stateDatabase))
+        server = try MobileServer(Self.configuration(directory, stateDatabase, time))
         adapter = MemoryAdapter(objects)
         var source = RhoConnectSource("Item", adapter: adapter)
         configure(&source)
@@ -120,16 +120,19 @@ final class FaceBench: Sendable {
         face = try RhoConnectServer(server, sources: sources, configuration: settings)
     }
 
-    private static func configuration(_ directory: TemporaryDirectory, _ state: PostgreSQLTestDatabase?) -> ServerConfiguration {
+    private static func configuration(_ directory: TemporaryDirectory, _ state: PostgreSQLTestDatabase?, _ time: SystemLock<Int64>)
+        -> ServerConfiguration
+    {
         var configuration = ServerConfiguration(cachePath: directory.file("state.db"), packages: [], users: ["kim": "p4ss", "lee": "p4ss"])
         configuration.passwordParameters = .init(n: 16)
         configuration.storeAddress = state?.configuration.address
+        configuration.clock = { time.withLock { $0 } }
         return configuration
     }
 
     /// Another face on the same state, with the same or other sources: on PostgreSQL with a server of its own, like that of another process.
     func another(_ sources: [RhoConnectSource]? = nil) throws -> RhoConnectServer {
-        let server = stateDatabase == nil ? server : try MobileServer(Self.configuration(directory, stateDatabase))
+        let server = stateDatabase == nil ? server : try MobileServer(Self.configuration(directory, stateDatabase, time))
         return try RhoConnectServer(server, sources: sources ?? self.sources, configuration: settings)
     }
 

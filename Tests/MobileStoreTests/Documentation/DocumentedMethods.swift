@@ -30,7 +30,9 @@ struct DocumentedMethod {
     }
 
     /// Whether the comment refers to the form that blocks, or to another overload.
-    var isTwin: Bool { ["The same", "Does the same", "The `async` twin of", "As the blocking form"].contains { comment.first?.hasPrefix($0) == true } }
+    var isTwin: Bool {
+        ["The same", "Does the same", "The `async` twin of", "As the blocking form"].contains { comment.first?.hasPrefix($0) == true }
+    }
 
     /// Whether the comment, or that of the extension, says that generated code calls the method.
     var isForGeneratedCode: Bool {
