@@ -8,7 +8,6 @@ public struct GenerateCommand {
         usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean] [--objects NAME,...] [--group NAME,...]
                                [--check-back-ends] [--save NAME]
                mobile generate [--configuration NAME] [options as above]
-               mobile generate --from deployment_unit.xml [--output DIRECTORY]
                mobile generate --diff OLD.mbo.json NEW.mbo.json
                mobile generate --schema
 
@@ -21,8 +20,6 @@ public struct GenerateCommand {
           --check-back-ends     opens the back ends first; their tables, columns and statements must match the model
           --save NAME           keeps the options as a configuration in .mobile-generate.json of the working directory
           --configuration NAME  begins with the options of a configuration; without any argument, with those of the last one
-          --from UNIT           converts a deployment unit (deployment_unit.xml, sup-db.xml) to a model file and lists the parts that
-                                it could not carry over
           --diff OLD NEW        reports the changes to databases of an older model when the newer one opens them, and the changes
                                 with a loss of data; exit status 1 if the databases cannot be opened
           --schema              prints the JSON Schema of model files, for editors
@@ -55,7 +52,7 @@ public struct GenerateCommand {
     }
 
     /// Runs the command.
-    /// - Returns: the exit status: 0; 1 for an error in the model, the unit or a directory; 64 for an error in the arguments.
+    /// - Returns: the exit status: 0; 1 for an error in the model or a directory; 64 for an error in the arguments.
     public func run(_ arguments: [String]) -> Int32 {
         if arguments == ["--schema"] {
             output(PackageModel.schema)
@@ -69,10 +66,6 @@ public struct GenerateCommand {
         do {
             var configurations = try GenerationConfigurations(in: directory)
             let call = try GenerateArguments(arguments, configurations: configurations)
-            if let unit = call.unit {
-                try convert(unit, to: call.options.directory)
-                return 0
-            }
             try generate(call.options)
             guard let name = call.savedName ?? call.configuration else { return 0 }
             configurations.last = name
@@ -84,9 +77,6 @@ public struct GenerateCommand {
             return 64
         } catch let error as ModelError {
             for problem in error.problems { errors(problem.diagnostic) }
-            return 1
-        } catch let error as DeploymentUnit.Failure {
-            errors(error.description)
             return 1
         } catch {
             errors("error: \(error is CocoaError ? error.localizedDescription : "\(error)")")
@@ -117,18 +107,6 @@ public struct GenerateCommand {
         if options.removesOthers {
             for name in try GeneratedFile.removeOthers(than: files, in: directory) { list(name, "removed  ", directory) }
         }
-    }
-
-    private func convert(_ unit: String, to path: String) throws {
-        let unit = try DeploymentUnit(contentsOf: URL(filePath: unit))
-        let directory = URL(filePath: path, directoryHint: .isDirectory)
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let name = unit.model.name.lowercased() + ".mbo.json"
-        try unit.model.write(to: directory.appending(path: name))
-        for remark in unit.remarks { errors(remark.description) }
-        list(name, "written  ", directory)
-        output(
-            "\(unit.model.objects.count) objects, \(unit.remarks.count) remarks. Next: mobile generate \(directory.relativePath)/\(name)")
     }
 
     private func list(_ name: String, _ event: String, _ directory: URL) {

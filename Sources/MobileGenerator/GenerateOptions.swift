@@ -1,6 +1,6 @@
 /// The options of `mobile generate`. A configuration is kept in this form.
 struct GenerateOptions: Codable, Equatable {
-    /// The model's file; empty if a deployment unit is converted.
+    /// The model's file.
     var model = ""
     var directory = GenerateOptions.defaultDirectory
     var pageSize: Int?
@@ -18,8 +18,6 @@ struct GenerateOptions: Codable, Equatable {
 /// The arguments of one call.
 struct GenerateArguments: Equatable {
     var options = GenerateOptions()
-    /// A deployment unit to convert, in place of a model to generate from.
-    var unit: String?
     /// The configuration to begin with: the named one, or the last one if there are no arguments; otherwise nil.
     var configuration: String?
     /// The name under which the options are saved.
@@ -42,10 +40,7 @@ struct GenerateArguments: Equatable {
             self.options = options
         }
         try read(arguments)
-        if options.model.isEmpty, unit == nil { throw Failure(message: "a model file is missing") }
-        if unit != nil, !options.model.isEmpty || configuration != nil || savedName != nil {
-            throw Failure(message: "--from converts a deployment unit; it goes with --output alone")
-        }
+        if options.model.isEmpty { throw Failure(message: "a model file is missing") }
     }
 
     private mutating func read(_ arguments: [String]) throws(Failure) {
@@ -66,7 +61,7 @@ struct GenerateArguments: Equatable {
                 if isFirstObject { (options.objects, options.groups, isFirstObject) = ([], [], false) }
                 let names = try value("a name").split(separator: ",").map(String.init)
                 if argument == "--group" { options.groups += names } else { options.objects += names }
-            case "--from": unit = try value("a deployment unit")
+            case "--from": throw Failure(message: "--from: the command that makes a model of a deployment unit is mobile model --from")
             case "--configuration": break
             case "--save": savedName = try value("a name")
             case "--clean": (options.removesOthers, takesValue) = (true, false)

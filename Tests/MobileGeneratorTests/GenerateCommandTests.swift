@@ -77,7 +77,7 @@ import Testing
             (["a", "--page-size", "x"], "--page-size \"x\": expected a number of bytes"),
             (["a", "--configuration", "field"], "--configuration field: there is none; there are no configurations"),
             (["a", "--save"], "--save: a name is missing"), (["a", "--objects", "--clean"], "--objects: a name is missing"),
-            (["a", "--from", "deployment_unit.xml"], "--from converts a deployment unit; it goes with --output alone"),
+            (["a", "--from", "deployment_unit.xml"], "--from: the command that makes a model of a deployment unit is mobile model --from"),
         ])
     func refused(arguments: [String], message: String) throws {
         let error = #expect(throws: GenerateArguments.Failure.self) {

@@ -47,11 +47,11 @@ import Testing
     @Test("GEN-06: a deployment unit becomes a model file that the next command generates from")
     func converts() throws {
         let unit = Repository.fixture("deployment_unit.xml").path
-        var run = try Tool.run(["generate", "--from", unit, "--output", path("out")])
+        var run = try Tool.run(["model", "--from", unit, "--output", path("fleet.mbo.json")])
         #expect(run.status == 0 && run.output.contains("2 objects") && run.output.contains("entity Vehicle, index byModel"), "\(run.output)")
-        run = try Tool.run(["generate", path("out/fleet.mbo.json"), "--output", path("out")])
+        run = try Tool.run(["generate", path("fleet.mbo.json"), "--output", path("out")])
         #expect(run.status == 0 && FileManager.default.fileExists(atPath: path("out/Vehicle.swift")), "\(run.output)")
-        run = try Tool.run(["generate", "--from", path("none.xml")])
-        #expect(run.status == 1)
+        for wrong in [path("none.xml"), path("fleet.mbo.json")] { #expect(try Tool.run(["model", "--from", wrong]).status == 1) }
+        #expect(try Tool.run(["model", "--from", unit, "--name", "Other"]).status == 64)
     }
 }

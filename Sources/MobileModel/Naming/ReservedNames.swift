@@ -1,7 +1,7 @@
 /// Names that generated code, the runtime or the local database use for themselves.
-enum ReservedNames {
+package enum ReservedNames {
     /// Words of the language that can be a member's name only in backticks.
-    static let keywords: Set<String> = [
+    package static let keywords: Set<String> = [
         "actor", "Any", "any", "as", "associatedtype", "async", "await", "borrowing", "break", "case", "catch", "class", "consuming",
         "continue", "convenience", "default", "defer", "deinit", "do", "dynamic", "else", "enum", "extension", "fallthrough", "false",
         "fileprivate", "for", "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator", "package",
@@ -24,7 +24,7 @@ enum ReservedNames {
     ]
 
     /// Attributes of the runtime that dynamic queries can use; a modelled attribute cannot have such a name.
-    static let queryAttributes: Set<String> = [
+    package static let queryAttributes: Set<String> = [
         "surrogateKey", "pending", "isPending", "isNew", "isDirty", "isCreated", "isUpdated", "isDeleted", "pendingChange", "replayCounter",
         "replayPending", "replayFailure", "disableSubmit", "hasLogRecords",
     ]
@@ -33,7 +33,7 @@ enum ReservedNames {
     static let stateColumns: Set<String> = ["_sk", "_pc", "_rc", "_rp", "_rf", "_ra"]
 
     /// Types that generated code refers to; a class of that name would hide them.
-    static let types: Set<String> = [
+    package static let types: Set<String> = [
         "Any", "AnyObject", "Array", "AsyncSequence", "AttributeMetadata", "AttributeValue", "BigBinary", "BigString", "Bool",
         "ByteCount", "CallbackHandler", "Character", "Children", "Codable", "Column", "Columns", "ConnectionProfile", "Data", "Database",
         "Date", "Decimal", "Dictionary", "Double", "Entity", "EntityList", "EntityMetadata", "EntityState", "Environment", "Error",

@@ -7,8 +7,8 @@
 ///    value stay, because a large value cannot be compared and has no default.
 ///
 /// Lengths are the modelled ones, a character counts as 1. A value without a length does not count, and stays as it is modelled.
-enum LengthRules {
-    static let longestString = 8191
+package enum LengthRules {
+    package static let longestString = 8191
     static let longestBinary = 32767
 
     /// Applies the rules to every object. `marks` holds the values of the key `large`, by the attribute's place.

@@ -4,7 +4,7 @@ import MobileServer
 
 /// `mobile generate`.
 enum Generate {
-    static let summary = "writes the Swift classes of a package model, or converts a deployment unit to a model"
+    static let summary = "writes the Swift classes of a package model"
 
     /// - Parameter arguments: the arguments after `generate`.
     /// - Returns: the exit status.

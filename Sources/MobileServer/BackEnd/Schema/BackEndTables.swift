@@ -11,6 +11,10 @@ struct DescribedTable {
         let isNullable: Bool
         /// Whether the back end assigns the value of a new row.
         let isGenerated: Bool
+        /// Characters of the longest value, for a text column whose declaration has no length; nil for others and without values.
+        var longestText: Int?
+        /// Whether a column of numbers has texts, which SQLite allows.
+        var hasTexts = false
     }
 
     struct Reference {
@@ -22,16 +26,42 @@ struct DescribedTable {
 
     /// The name in a binding.
     let name: String
-    let columns: [Column]
+    var columns: [Column]
     /// The columns of the primary key, in its order.
     let primaryKey: [String]
+    /// Whether a row has no value in a column of the primary key, which SQLite allows.
+    var hasRowsWithoutKey = false
     let references: [Reference]
 }
 
 extension SQLEngine {
     /// Reads the descriptions of all tables, in the order of their names, without those of the server and of the engine.
     func describedTables() throws -> [DescribedTable] {
-        try read { try $0.describedTables() }.filter { !$0.name.hasPrefix("mobile_") }
+        try read { connection in
+            try connection.describedTables().filter { !$0.name.hasPrefix("mobile_") }.map { table in
+                var table = table
+                try connection.measureTexts(of: &table)
+                return table
+            }
+        }
+    }
+}
+
+extension SQLConnection {
+    /// The rows of a table whose texts are measured: all rows of a large table take too long for a look at it.
+    fileprivate static var measuredRows: Int { 100_000 }
+
+    /// Finds the longest value of each text column whose declaration has no length.
+    fileprivate func measureTexts(of table: inout DescribedTable) throws {
+        let places = table.columns.indices.filter {
+            table.columns[$0].affinity == .text && !table.columns[$0].declaredType.contains(where: \.isNumber)
+        }
+        guard !places.isEmpty else { return }
+        let names = places.map { table.columns[$0].name.quotedName }
+        let lengths = names.map { "CAST(max(length(CAST(\($0) AS TEXT))) AS BIGINT)" }.joined(separator: ", ")
+        let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.name.quotedName) LIMIT \(Self.measuredRows)"
+        let found = try rows("SELECT \(lengths) FROM (\(source)) AS measured", [])
+        for (place, length) in zip(places, found.first ?? []) { table.columns[place].longestText = length.integer.map(Int.init) }
     }
 }
 
@@ -39,20 +69,39 @@ extension SQLiteBackEndConnection {
     func describedTables() throws -> [DescribedTable] {
         let names = try texts("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
         return try names.map { table in
-            let columns = try rows("SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)", [.text(table)])
-            let key = columns.filter { $0[3].integer ?? 0 > 0 }.sorted { $0[3].integer ?? 0 < $1[3].integer ?? 0 }
-            // Such a column is another name of the rowid, which SQLite assigns.
-            let isRowID = key.count == 1 && key[0][1].text?.uppercased() == "INTEGER"
-            return DescribedTable(
-                name: table,
-                columns: columns.map { row in
-                    // In capital letters: PostgreSQL's types are in small ones.
-                    let type = row[1].text?.uppercased() ?? "", isKey = row[3].integer ?? 0 > 0
-                    return DescribedTable.Column(
-                        name: row[0].text ?? "", declaredType: type, affinity: BackEndTable.Affinity(declaredType: type),
-                        isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2)
-                }, primaryKey: key.compactMap { $0[0].text }, references: try references(of: table))
+            var described = try described(table)
+            try findTexts(in: &described)
+            let isNull = described.primaryKey.map { $0.quotedName + " IS NULL" }.joined(separator: " OR ")
+            described.hasRowsWithoutKey =
+                try !isNull.isEmpty && !rows("SELECT 1 FROM \(table.quotedName) WHERE \(isNull) LIMIT 1", []).isEmpty
+            return described
         }
+    }
+
+    /// Finds the columns of numbers that have texts.
+    private func findTexts(in table: inout DescribedTable) throws {
+        let numbers = table.columns.indices.filter { [.integer, .real].contains(table.columns[$0].affinity) }
+        guard !numbers.isEmpty else { return }
+        let columns = numbers.map { table.columns[$0].name.quotedName }
+        let source = "SELECT \(columns.joined(separator: ", ")) FROM \(table.name.quotedName) LIMIT \(Self.measuredRows)"
+        let found = try rows("SELECT \(columns.map { "max(typeof(\($0)) = 'text')" }.joined(separator: ", ")) FROM (\(source))", [])
+        for (index, isFound) in zip(numbers, found.first ?? []) { table.columns[index].hasTexts = isFound.integer == 1 }
+    }
+
+    private func described(_ table: String) throws -> DescribedTable {
+        let columns = try rows("SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)", [.text(table)])
+        let key = columns.filter { $0[3].integer ?? 0 > 0 }.sorted { $0[3].integer ?? 0 < $1[3].integer ?? 0 }
+        // Such a column is another name of the rowid, which SQLite assigns.
+        let isRowID = key.count == 1 && key[0][1].text?.uppercased() == "INTEGER"
+        return DescribedTable(
+            name: table,
+            columns: columns.map { row in
+                // In capital letters: PostgreSQL's types are in small ones.
+                let type = row[1].text?.uppercased() ?? "", isKey = row[3].integer ?? 0 > 0
+                return DescribedTable.Column(
+                    name: row[0].text ?? "", declaredType: type, affinity: BackEndTable.Affinity(declaredType: type),
+                    isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2)
+            }, primaryKey: key.compactMap { $0[0].text }, references: try references(of: table))
     }
 
     private func references(of table: String) throws -> [DescribedTable.Reference] {
@@ -131,4 +180,9 @@ extension PostgreSQLBackEndConnection {
                 columns: rows.compactMap { $0[2].text }, table: rows[0][1].text ?? "", targets: rows.compactMap { $0[3].text })
         }
     }
+}
+
+extension String {
+    /// The name in quotation marks.
+    fileprivate var quotedName: String { "\"" + replacing("\"", with: "\"\"") + "\"" }
 }

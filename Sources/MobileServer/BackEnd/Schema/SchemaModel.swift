@@ -3,6 +3,10 @@ public import MobileModel
 internal import MobileStore
 
 /// A package model made from the tables of a back end: one object for each table with a primary key, to be completed by hand.
+///
+/// Objects have the singular of the table's name, attributes and relationships names in Swift's manner. A foreign key to a primary key becomes a relationship
+/// of both objects: `order.customer` and `customer.orders`. A text column without a length in its declaration is a string, or large where a row has a value
+/// of more than 8,191 characters.
 public struct SchemaModel: Sendable {
     /// The model. It has neither synchronization parameters nor groups: each object loads its whole table.
     public let model: PackageModel
@@ -26,7 +30,7 @@ public struct SchemaModel: Sendable {
             throw ServerError(.missingBackEnd, "the tables of \(place) cannot be read: \(error)", cause: error)
         }
         try engine.close()
-        var writer = SchemaModelWriter(tables)
+        var writer = SchemaModelWriter(tables, package: name)
         let objects = writer.objects()
         model = PackageModel(
             name: name, backEnds: [BackEndModel(name: "enterprise", kind: isAddress ? .postgresql : .sqlite)], objects: objects)
@@ -36,34 +40,53 @@ public struct SchemaModel: Sendable {
 
 private struct SchemaModelWriter {
     private let tables: [DescribedTable]
+    /// The name of the package, which has a class as well.
+    private let package: String
     private(set) var omissions: [String] = []
 
-    init(_ tables: [DescribedTable]) { self.tables = tables }
+    init(_ tables: [DescribedTable], package: String) { (self.tables, self.package) = (tables, package) }
+
+    /// An object in the making.
+    private struct Draft {
+        let table: DescribedTable
+        var object: ObjectModel
+        /// The attribute of each column.
+        let names: [String: String]
+        /// Names of attributes and relationships, in lower case.
+        var used: Set<String>
+    }
 
     mutating func objects() -> [ObjectModel] {
-        var used = Set<String>(), named: [(table: DescribedTable, name: String)] = []
+        var used: Set = [package.lowercased()], drafts: [Draft] = []
         for table in tables {
             guard !table.primaryKey.isEmpty else {
                 omissions.append("table \"\(table.name)\": it has no primary key")
                 continue
             }
-            named.append((table, Self.unique(Self.identifier(table.name, isType: true), &used)))
+            guard !table.hasRowsWithoutKey else {
+                omissions.append("table \"\(table.name)\": there are rows without a value in the primary key")
+                continue
+            }
+            drafts.append(draft(table, SchemaNames.unique(SchemaNames.type(table.name), &used)))
         }
-        return named.map { object($0.table, $0.name, named) }
+        let ends = drafts.indices.flatMap { index in drafts[index].table.references.compactMap { self.ends(of: $0, from: index, drafts) } }
+        agree(ends, &drafts)
+        for end in ends { add(end, to: &drafts) }
+        return drafts.map(\.object)
     }
 
-    private func object(_ table: DescribedTable, _ name: String, _ objects: [(table: DescribedTable, name: String)]) -> ObjectModel {
+    private func draft(_ table: DescribedTable, _ name: String) -> Draft {
         var used = Set<String>()
-        let names = table.columns.map { Self.unique(Self.identifier($0.name, isType: false), &used) }
+        let names = table.columns.map { SchemaNames.unique(SchemaNames.attribute($0.name), &used) }
         let byColumn = Dictionary(uniqueKeysWithValues: zip(table.columns.map(\.name), names))
         let attributes = zip(table.columns, names).map { attribute($0, $1, isCompared: Self.isCompared($0.name, in: table)) }
         let columns = byColumn.filter { $0.key != $0.value }
-        return ObjectModel(
+        let object = ObjectModel(
             name: name, attributes: attributes, primaryKey: table.primaryKey.compactMap { byColumn[$0] },
-            relationships: relationships(of: table, objects, &used),
             operations: [.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "delete", kind: .delete)],
             binding: BackEndBinding(
                 backEnd: "enterprise", table: table.name, columns: Dictionary(uniqueKeysWithValues: columns.map { ($0.value, $0.key) })))
+        return Draft(table: table, object: object, names: byColumn, used: used)
     }
 
     /// Whether a column is part of a key, whose value cannot be large.
@@ -71,30 +94,76 @@ private struct SchemaModelWriter {
         table.primaryKey.contains(column) || table.references.contains { $0.columns.contains(column) }
     }
 
-    /// A reference to the primary key of another object becomes a relationship. Its name is that of its only column without `id` at the end, otherwise
-    /// that of the target.
-    private func relationships(
-        of table: DescribedTable, _ objects: [(table: DescribedTable, name: String)], _ used: inout Set<String>
-    ) -> [RelationshipModel] {
-        table.references.compactMap { reference in
-            guard let target = objects.first(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else { return nil }
-            let key = target.table.primaryKey, targets = reference.targets.isEmpty ? key : reference.targets
-            guard Set(targets) == Set(key), targets.count == reference.columns.count else { return nil }
-            var other = Set<String>()
-            let names = Dictionary(
-                uniqueKeysWithValues: target.table.columns.map { ($0.name, Self.unique(Self.identifier($0.name, isType: false), &other)) })
-            var own = Set<String>()
-            let here = Dictionary(
-                uniqueKeysWithValues: table.columns.map { ($0.name, Self.unique(Self.identifier($0.name, isType: false), &own)) })
-            let mapping = zip(reference.columns, targets).compactMap { source, target in
-                here[source].flatMap { source in names[target].map { RelationshipModel.Mapping(source: source, target: $0) } }
-            }
-            var name = Self.identifier(target.name, isType: false)
-            if reference.columns.count == 1, let column = here[reference.columns[0]], column.hasSuffix("Id"), column.count > 2 {
-                name = String(column.dropLast(2))
-            }
-            return RelationshipModel(name: Self.unique(name, &used), target: target.name, cardinality: .manyToOne, mapping: mapping)
+    /// A foreign key that leads to a primary key.
+    private struct Ends {
+        let reference: DescribedTable.Reference
+        let index: Int
+        let target: Int
+        /// Names of attributes.
+        let mapping: [RelationshipModel.Mapping]
+    }
+
+    /// Finds the ends of a foreign key; nil for one that leads to other columns than the primary key.
+    private mutating func ends(of reference: DescribedTable.Reference, from index: Int, _ drafts: [Draft]) -> Ends? {
+        let table = drafts[index].table
+        guard let target = drafts.firstIndex(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else { return nil }
+        let key = drafts[target].table.primaryKey, targets = reference.targets.isEmpty ? key : reference.targets
+        guard Set(targets) == Set(key), targets.count == reference.columns.count else {
+            omissions.append(
+                "table \"\(table.name)\": the reference by \(reference.columns.joined(separator: ", ")) leads to other columns than the primary key")
+            return nil
         }
+        let mapping = zip(reference.columns, targets).compactMap { column, other in
+            drafts[index].names[column].flatMap { source in drafts[target].names[other].map { RelationshipModel.Mapping(source: source, target: $0) }
+            }
+        }
+        return Ends(reference: reference, index: index, target: target, mapping: mapping)
+    }
+
+    /// Gives the attributes at both ends of each reference one type, which takes the values of both. A change can lead to others.
+    private func agree(_ ends: [Ends], _ drafts: inout [Draft]) {
+        let widths: [AttributeType] = [.boolean, .short, .int, .long, .decimal, .double, .string]
+        var isChanged = true
+        while isChanged {
+            isChanged = false
+            for end in ends {
+                for pair in end.mapping {
+                    guard let here = drafts[end.index].object.attributes.firstIndex(where: { $0.name == pair.source }),
+                        let there = drafts[end.target].object.attributes.firstIndex(where: { $0.name == pair.target })
+                    else { continue }
+                    let (first, second) = (drafts[end.index].object.attributes[here], drafts[end.target].object.attributes[there])
+                    guard first.type != second.type, let one = widths.firstIndex(of: first.type), let other = widths.firstIndex(of: second.type)
+                    else {
+                        continue
+                    }
+                    isChanged = true
+                    let wider = one > other ? first : second
+                    func take(_ attribute: inout AttributeModel) {
+                        (attribute.type, attribute.length) = (wider.type, wider.length)
+                        (attribute.precision, attribute.scale) = (wider.precision, wider.scale)
+                    }
+                    take(&drafts[end.index].object.attributes[here])
+                    take(&drafts[end.target].object.attributes[there])
+                }
+            }
+        }
+    }
+
+    /// Makes the relationships of a foreign key, one for each end.
+    private mutating func add(_ ends: Ends, to drafts: inout [Draft]) {
+        let (reference, index, target, mapping) = (ends.reference, ends.index, ends.target, ends.mapping), table = drafts[index].table
+        let columns = mapping.map(\.source)
+        let siblings = table.references.filter { $0.table.caseInsensitivelyEquals(reference.table) }.count
+        let name = SchemaNames.toOne(
+            columns, target: drafts[target].object.name, isOnly: siblings == 1 && target != index, &drafts[index].used)
+        let children = SchemaNames.plural(SchemaNames.lowerCamel(drafts[index].object.name))
+        let inverse = SchemaNames.unique(siblings == 1 ? children : children + "By" + SchemaNames.upperCamel(name), &drafts[target].used)
+        drafts[index].object.relationships.append(
+            RelationshipModel(name: name, target: drafts[target].object.name, cardinality: .manyToOne, inverse: inverse, mapping: mapping))
+        drafts[target].object.relationships.append(
+            RelationshipModel(
+                name: inverse, target: drafts[index].object.name, cardinality: .oneToMany, inverse: name,
+                mapping: mapping.map { RelationshipModel.Mapping(source: $0.target, target: $0.source) }))
     }
 
     private func attribute(_ column: DescribedTable.Column, _ name: String, isCompared: Bool) -> AttributeModel {
@@ -102,6 +171,7 @@ private struct SchemaModelWriter {
         let numbers = column.declaredType.split { !$0.isNumber }.compactMap { Int($0) }
         let type = column.declaredType.lowercased()
         switch column.affinity {
+        case .integer where column.hasTexts, .real where column.hasTexts: attribute.length = isCompared ? 100 : nil
         case .boolean: attribute.type = .boolean
         case .integer where type.contains("bool"): attribute.type = .boolean
         // SQLite has 64 bits in each integer; PostgreSQL's types are in small letters.
@@ -121,32 +191,10 @@ private struct SchemaModelWriter {
         case .blob: attribute.type = isCompared ? .binary : .bigBinary
         case .text:
             attribute.length = type == "uuid" ? 36 : numbers.first
-            if attribute.length == nil, isCompared { attribute.length = 100 }
-            // A text without a limit can be too long for a row.
-            if attribute.length == nil { attribute.type = .bigString }
+            let longest = column.longestText ?? 0
+            if attribute.length == nil, isCompared { attribute.length = max(100, 2 * longest) }
+            if attribute.length == nil, longest > LengthRules.longestString { attribute.type = .bigString }
         }
         return attribute
-    }
-
-    // MARK: Names
-
-    /// Makes a name of a model from words that are separated by other characters than letters and digits, or by case.
-    static func identifier(_ name: String, isType: Bool) -> String {
-        let words = name.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { word in
-            word.contains(where: \.isLowercase) ? String(word) : word.lowercased()
-        }
-        var text = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
-        if text.first.map({ !$0.isLetter }) ?? true { text = "N" + text }
-        return isType ? text : text.prefix(1).lowercased() + text.dropFirst()
-    }
-
-    /// Adds a number to a name that is in use.
-    static func unique(_ name: String, _ used: inout Set<String>) -> String {
-        var result = name, number = 2
-        while !used.insert(result.lowercased()).inserted {
-            result = "\(name)\(number)"
-            number += 1
-        }
-        return result
     }
 }
