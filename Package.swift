@@ -121,6 +121,10 @@ let package = Package(
                 "MobileServerRhoConnect", "SampleStore",
             ],
             swiftSettings: swift),
+        // The application of the article "Your first application", built here so that a test can run it.
+        .executableTarget(
+            name: "Shop", dependencies: ["MobileObjects", "MobileSync", "MobileStore"], path: "Samples/FirstApplication/Sources/Shop",
+            plugins: ["MobileGenPlugin"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -156,7 +160,7 @@ let package = Package(
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
                 "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),

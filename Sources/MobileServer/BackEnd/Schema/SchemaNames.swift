@@ -60,15 +60,15 @@ enum SchemaNames {
         "analyses": "analysis",
         "indices": "index", "vertices": "vertex", "matrices": "matrix", "axes": "axis", "bases": "basis", "crises": "crisis",
     ]
-    /// Words that end in s and are one thing, or have one form.
+    /// Words that end in s and are singular, or have one form.
     private static let unchanged: Set<String> = [
         "series", "species", "news", "means", "gps", "sms", "dns", "https", "canvas", "atlas", "lens", "alias",
     ]
 
-    /// The name of one of the things that a table's name names: `Categories` becomes `Category`. A name whose last word is no plural stays.
+    /// The singular of a table's name: `Categories` becomes `Category`. A name whose last word is not a plural stays.
     static func singular(_ name: String) -> String { replacingLastWord(of: name, singularWord) }
 
-    /// The name of several things: `Category` becomes `Categories`.
+    /// The plural of a name: `Category` becomes `Categories`.
     static func plural(_ name: String) -> String { replacingLastWord(of: name, pluralWord) }
 
     private static func replacingLastWord(of name: String, _ change: (String) -> String) -> String {
@@ -99,7 +99,7 @@ enum SchemaNames {
     // MARK: Relationships
 
     /// The name of the relationship to one object, by the columns of a foreign key: the words that they have in common, without `id` at the end of a single
-    /// one. Columns that say nothing of the kind give the name of the target, after that of the column where several references lead there.
+    /// one. Columns without such words give the name of the target, after that of the column where several references lead there.
     /// - Parameters:
     ///   - columns: names of the attributes.
     ///   - target: name of the other object.
