@@ -34,7 +34,7 @@ import MobileSync
         // A rejection is a result and no error: the change is still here, with the reason.
         try await album.refresh()
         print("album 1 is \(album.state), the price \(album.price)")
-        if let record = try await album.logRecords().last { print("  \(record.code): \(record.message)") }
+        if let record = try await album.logRecords().first { print("  \(record.code): \(record.message)") }
 
         // The repair: another value for the same change.
         album.price = 19.5
