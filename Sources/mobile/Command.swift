@@ -5,11 +5,13 @@ struct Command: Sendable {
     let name: String
     /// The purpose of the command, in half a line.
     let summary: String
+    /// The text of `--help`.
+    let usage: String
     /// Takes the arguments after the command's name and returns the exit status: 0 success, 1 failure, 64 wrong arguments.
     let run: @Sendable ([String]) -> Int32
 
-    init(_ name: String, _ summary: String, _ run: @escaping @Sendable ([String]) -> Int32) {
-        (self.name, self.summary, self.run) = (name, summary, run)
+    init(_ name: String, _ summary: String, _ usage: String, _ run: @escaping @Sendable ([String]) -> Int32) {
+        (self.name, self.summary, self.usage, self.run) = (name, summary, usage, run)
     }
 
     /// The exit status for wrong arguments, as in `sysexits.h`.
@@ -19,7 +21,8 @@ struct Command: Sendable {
     static func run(_ commands: [Command], _ arguments: [String]) -> Int32 {
         switch arguments.first {
         case nil, "help", "--help", "-h":
-            print(help(commands))
+            let named = commands.first { $0.name == arguments.dropFirst().first }
+            print(named?.usage ?? help(commands))
             return arguments.isEmpty ? usageStatus : 0
         case let name?:
             guard let command = commands.first(where: { $0.name == name }) else {

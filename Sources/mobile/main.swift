@@ -1,13 +1,3 @@
 import Foundation
 
-/// The commands, in the order of the help.
-let commands: [Command] = [
-    Command("demo", Demo.summary, Demo.run), Command("serve", ServeCommand.summary, ServeCommand.run),
-    Command("admin", AdminCommand.summary, AdminCommand.run),
-    Command("snapshot", SnapshotCommand.summary, SnapshotCommand.run),
-    Command("generate", Generate.summary, Generate.run), Command("model", ModelCommand.summary, ModelCommand.run),
-    Command("capture", CaptureCommand.summary, CaptureCommand.run),
-    Command("inspect", Inspect.summary, Inspect.run),
-]
-
-exit(Command.run(commands, Array(CommandLine.arguments.dropFirst())))
+exit(Command.run(Command.all, Array(CommandLine.arguments.dropFirst())))

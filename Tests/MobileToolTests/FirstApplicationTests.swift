@@ -16,7 +16,9 @@ import Testing
     /// Makes the database of the sample, as `sqlite3` does.
     private func makeDatabase(at path: String) throws {
         let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
-        let script = try text("Samples/records.sql").split(separator: "\n").filter { !["BEGIN;", "COMMIT;", "PRAGMA foreign_keys = ON;"].contains($0) }
+        let script = try text("Samples/records.sql").split(separator: "\n").filter {
+            !["BEGIN;", "COMMIT;", "PRAGMA foreign_keys = ON;"].contains($0)
+        }
         try database.write { _ = try $0.execute(script.joined(separator: "\n")) }
         try database.close()
     }

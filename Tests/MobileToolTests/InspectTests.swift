@@ -97,6 +97,53 @@ import Testing
         #expect(throws: StoreError.self) { try ClientDatabaseReport(path: path) }
         #expect(!FileManager.default.fileExists(atPath: path))
     }
+
+    @Test func `pending changes are listed with their values and the reason why they wait, for people and for scripts`() throws {
+        try withDatabase { path in
+            let first = try PendingReport(path: path)
+            #expect(first.changes.map(\.kind) == ["create", "create", "create"] && first.changes.map(\.object) == ["Note", "Note", "Note"])
+            let submitted = /submitted as operation \d+: waits for a synchronization/
+            #expect(first.changes[0].reason.wholeMatch(of: submitted) != nil)
+            #expect(first.changes.dropFirst().allSatisfy { $0.reason == "not submitted: waits for submitPending" })
+            let lines = try Tool.run(["inspect", "--pending", path])
+            #expect(lines.status == 0 && lines.output.contains("3 rows pending") && lines.output.contains("  text: \"note 2\"\n"), "\(lines.output)")
+            let scripts = try Tool.run(["inspect", "--json", "--pending", path])
+            guard case .array(let changes) = try JSONValue(parsing: Array(scripts.output.utf8)) else { throw CommandFailure("no array") }
+            #expect(changes.count == 3 && changes[1]["new"]?["text"] == "note 2" && changes[1]["change"] == "create")
+            let report = try JSONValue(parsing: Array(Tool.run(["inspect", path, "--json"]).output.utf8))
+            #expect(report["package"] == "Notes:2.1" && report["outboxCount"] == 1 && report["objects"]?.description.contains("Draft") == true)
+            #expect(try Tool.run(["inspect", "--stats", "--json", path]).status == 64)
+        }
+    }
+
+    @Test func `updates have the old and the new value, deletions the old ones, and a rejection its reason`() throws {
+        let folder = try TemporaryDirectory(), path = folder.file("notes.db"), profile = ConnectionProfile(path: path)
+        func execute(_ sql: String) throws {
+            let database = try Database(profile)
+            try database.write { _ = try $0.execute(sql) }
+            try database.close()
+        }
+        try PackageDatabase(model: Self.model, profile: profile).closeConnection()
+        try execute(#"INSERT INTO "Note" ("_sk", "id", "text") VALUES (1, 1, 'note 1'), (2, 2, 'note 2'), (3, 3, 'note 3')"#)
+        let package = try PackageDatabase(model: Self.model, profile: profile)
+        let notes = try package.entity("Note").findAll().sorted { $0.surrogateKey < $1.surrogateKey }
+        try notes[0].setValue(.string("new"), "text")
+        try notes[0].update()
+        try notes[1].delete()
+        try notes[2].setValue(.string(String(repeating: "x", count: 100)), "text")
+        try notes[2].update()
+        var record = notes[2].newLogRecord(level: .error, message: "too long")
+        try record.save()
+        try package.closeConnection()
+        try execute(#"UPDATE "Note" SET "_rf" = 7 WHERE "_sk" = 3; UPDATE "Note_os" SET "_rf" = 7 WHERE "_sk" = 3"#)
+        let changes = try PendingReport(path: path).changes
+        #expect(changes.map(\.kind) == ["update", "delete", "update"])
+        #expect(
+            changes[0].assignments.map(\.column) == ["text"] && changes[0].assignments[0].old == "note 1" && changes[0].assignments[0].new == "new")
+        #expect(changes[1].assignments.map(\.old) == [2, "note 2"] && changes[1].assignments.allSatisfy { $0.new == nil })
+        #expect(changes[2].reason.hasPrefix("rejected by the server, code ") && changes[2].reason.hasSuffix(": too long"))
+        #expect(try PendingReport(path: path).lines.contains { $0.hasSuffix("... (100 characters)") })
+    }
 }
 
 @Suite struct FormatTests {

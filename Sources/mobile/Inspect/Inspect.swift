@@ -5,31 +5,43 @@ import MobileStore
 enum Inspect {
     static let summary = "shows what is in a client database: objects, pending changes, outbox, settings, space"
     static let usage = """
-        usage: mobile inspect [--stats] DATABASE
+        usage: mobile inspect [--pending] [--json] DATABASE
+               mobile inspect --stats DATABASE
 
-          --stats   the settings in force, what reading all of it costs, and how full its pages are; of any SQLite database
+          --pending   each pending change with its values, as they are stored, and the reason why it waits
+          --json      one JSON text for scripts, in place of lines for people
+          --stats     the settings in force, what reading all of it costs, and how full its pages are; of any SQLite database
 
         Opens the file for reading only. Pending changes: C created, U updated, D deleted, P parent of pending children.
         """
 
     static let run: @Sendable ([String]) -> Int32 = { arguments in
-        if arguments.contains("--help") {
+        if arguments.contains("--help") || arguments.contains("-h") {
             print(usage)
             return 0
         }
-        let names = arguments.filter { $0 != "--stats" }
-        guard names.count == 1, arguments.count <= 2, let path = names.first, !path.hasPrefix("-") else {
+        let options = Set(arguments.filter { $0.hasPrefix("-") }), names = arguments.filter { !$0.hasPrefix("-") }
+        guard names.count == 1, let path = names.first, options == ["--stats"] || options.isSubset(of: ["--pending", "--json"]) else {
             Terminal.complain(usage)
             return Command.usageStatus
         }
         do {
-            let lines = try arguments.count == 2 ? TuningReport(path: path).lines : ClientDatabaseReport(path: path).lines
-            for line in lines { print(line) }
+            for line in try report(path, options) { print(line) }
             return 0
         } catch {
             Terminal.complain("mobile inspect: \(message(of: error))")
             return 1
         }
+    }
+
+    private static func report(_ path: String, _ options: Set<String>) throws -> [String] {
+        if options.contains("--stats") { return try TuningReport(path: path).lines }
+        if options.contains("--pending") {
+            let report = try PendingReport(path: path)
+            return options.contains("--json") ? [report.json.description] : report.lines
+        }
+        let report = try ClientDatabaseReport(path: path)
+        return options.contains("--json") ? [report.json.description] : report.lines
     }
 
     private static func message(of error: any Error) -> String { (error as? StoreError)?.message ?? "\(error)" }
