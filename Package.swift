@@ -38,6 +38,9 @@ let package = Package(
             name: "MobileZlib", path: "CSupport/MobileZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
+            name: "MobileDeflate", path: "CSupport/MobileDeflate", pkgConfig: "libdeflate",
+            providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
+        .systemLibrary(
             name: "MobileOpenSSL", path: "CSupport/MobileOpenSSL", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
         .systemLibrary(
@@ -90,7 +93,8 @@ let package = Package(
         .target(
             name: "MobileServer",
             dependencies: [
-                "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileExecution", "PostgreSQLClient",
+                "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileDeflate", "MobileExecution",
+                "PostgreSQLClient",
             ],
             swiftSettings: swift),
 

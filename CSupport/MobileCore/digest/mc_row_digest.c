@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "base/mc_fail.h"
+#include "base/mc_memory.h"
 #include "digest/mc_row_digest_register.h"
 #include "digest/mc_row_hash.h"
 
@@ -109,7 +110,27 @@ typedef struct digest_sums {
     uint64_t keys[MC_ROW_DIGEST_BUCKETS];
 } digest_sums;
 
-static void add_row(sqlite3_context *context, int count, sqlite3_value **values)
+/// Adds a row: its key, then its values. Returns false, with the error of the statement, without memory.
+static bool add_row(sqlite3_context *context, digest_sums *sums, const uint8_t *seed, int count, sqlite3_value **values)
+{
+    mc_value key;
+    if (!read_value(values[0], &key)) {
+        sqlite3_result_error_nomem(context);
+        return false;
+    }
+    mc_row_hash hash = mc_row_hash_begin(seed);
+    add_value(&hash, &key);
+    const uint64_t key_hash = mc_row_hash_end(&hash);
+    if (!add_arguments(context, &hash, count - 1, values + 1))
+        return false;
+    const uint32_t bucket = bucket_of(&key, key_hash);
+    sums->count += 1;
+    sums->rows[bucket] += mc_row_hash_end(&hash);
+    sums->keys[bucket] += key_hash;
+    return true;
+}
+
+static void step_sums(sqlite3_context *context, int count, sqlite3_value **values)
 {
     if (count < 2) {
         sqlite3_result_error(context, MC_ROW_DIGEST_SUMS " needs a seed and a key", -1);
@@ -119,20 +140,10 @@ static void add_row(sqlite3_context *context, int count, sqlite3_value **values)
     if (seed == NULL)
         return;
     digest_sums *const sums = sqlite3_aggregate_context(context, sizeof *sums);
-    mc_value key;
-    if (sums == NULL || !read_value(values[1], &key)) {
+    if (sums == NULL)
         sqlite3_result_error_nomem(context);
-        return;
-    }
-    mc_row_hash hash = mc_row_hash_begin(seed);
-    add_value(&hash, &key);
-    const uint64_t key_hash = mc_row_hash_end(&hash);
-    if (!add_arguments(context, &hash, count - 2, values + 2))
-        return;
-    const uint32_t bucket = bucket_of(&key, key_hash);
-    sums->count += 1;
-    sums->rows[bucket] += mc_row_hash_end(&hash);
-    sums->keys[bucket] += key_hash;
+    else
+        (void)add_row(context, sums, seed, count - 1, values + 1);
 }
 
 static uint8_t *put(uint8_t *out, uint64_t word)
@@ -140,6 +151,15 @@ static uint8_t *put(uint8_t *out, uint64_t word)
     for (int i = 0; i < 8; i++)
         *out++ = (uint8_t)(word >> 8 * i);
     return out;
+}
+
+static void put_sums(uint8_t *blob, const digest_sums *sums)
+{
+    uint8_t *end = put(blob, sums->count);
+    for (size_t i = 0; i < MC_ROW_DIGEST_BUCKETS; i++)
+        end = put(end, sums->rows[i]);
+    for (size_t i = 0; i < MC_ROW_DIGEST_BUCKETS; i++)
+        end = put(end, sums->keys[i]);
 }
 
 static void give_sums(sqlite3_context *context)
@@ -154,12 +174,52 @@ static void give_sums(sqlite3_context *context)
         sqlite3_result_error_nomem(context);
         return;
     }
-    uint8_t *end = put(blob, sums->count);
-    for (size_t i = 0; i < MC_ROW_DIGEST_BUCKETS; i++)
-        end = put(end, sums->rows[i]);
-    for (size_t i = 0; i < MC_ROW_DIGEST_BUCKETS; i++)
-        end = put(end, sums->keys[i]);
+    put_sums(blob, sums);
     sqlite3_result_blob(context, blob, MC_ROW_DIGEST_SUMS_SIZE, sqlite3_free);
+}
+
+// MARK: Sums of a query that reads rows for another purpose
+
+struct mc_row_digest_pass {
+    uint8_t seed[MC_ROW_DIGEST_SEED_SIZE];
+    digest_sums sums;
+};
+
+/// The name that SQLite keeps with a pointer, so that a statement cannot pass another one.
+static const char pass_type[] = "mc_row_digest_pass";
+
+mc_status mc_row_digest_pass_create(const uint8_t *seed, mc_row_digest_pass **out, mc_error *error)
+{
+    *out = mc_allocate_zeroed(1, sizeof **out);
+    if (*out == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for sums of rows");
+    memcpy((*out)->seed, seed, MC_ROW_DIGEST_SEED_SIZE);
+    return MC_OK;
+}
+
+mc_status mc_row_digest_pass_bind(mc_row_digest_pass *pass, sqlite3_stmt *statement, int index, mc_error *error)
+{
+    const int code = sqlite3_bind_pointer(statement, index, pass, pass_type, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, sqlite3_db_handle(statement), code, "bind sums of rows as parameter %d", index);
+}
+
+void mc_row_digest_pass_read(const mc_row_digest_pass *pass, uint8_t *sums)
+{
+    put_sums(sums, &pass->sums);
+}
+
+void mc_row_digest_pass_free(mc_row_digest_pass *pass)
+{
+    mc_free(pass);
+}
+
+static void pass_key(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    mc_row_digest_pass *const pass = count > 1 ? sqlite3_value_pointer(values[0], pass_type) : NULL;
+    if (pass == NULL)
+        sqlite3_result_error(context, MC_ROW_DIGEST_PASS " needs sums and a key", -1);
+    else if (add_row(context, &pass->sums, pass->seed, count - 1, values + 1))
+        sqlite3_result_value(context, values[1]);
 }
 
 // MARK: Single rows
@@ -199,10 +259,12 @@ static void give_has(sqlite3_context *context, int count, sqlite3_value **values
 mc_status mc_row_digest_register(sqlite3 *db, mc_error *error)
 {
     const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY;
-    int code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_SUMS, -1, flags, NULL, NULL, add_row, give_sums, NULL);
+    int code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_SUMS, -1, flags, NULL, NULL, step_sums, give_sums, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_HASH, -1, flags, NULL, give_hash, NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_HAS, 3, flags, NULL, give_has, NULL, NULL, NULL);
+    if (code == SQLITE_OK)  // not deterministic: each call counts
+        code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_PASS, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, pass_key, NULL, NULL, NULL);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, code, "register sums of rows");
 }

@@ -36,6 +36,35 @@ struct BackEndLoad {
     }
 }
 
+/// A snapshot that passes all rows of a partition in one buffer.
+protocol PackedBackEndSnapshot: BackEndSnapshot {
+    /// Whether a load of all rows makes their mark, which ``changes(of:parameters:since:)`` would read all rows for.
+    func marksLoads(of object: ObjectModel) throws -> Bool
+
+    /// Packs all rows of a partition.
+    /// - Parameter added: is called after each row, and may take the rows.
+    /// - Returns: the mark of the rows, if ``marksLoads(of:)``; nil for few rows.
+    func pack(
+        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+    ) throws -> String?
+}
+
+extension BackEndLoad {
+    /// Packs all rows.
+    /// - Parameter added: is called after each row, and may take the rows.
+    /// - Returns: as ``PackedBackEndSnapshot/pack(_:parameters:into:_:)``.
+    func pack(into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void) throws -> String? {
+        if let source = source as? any PackedBackEndSnapshot {
+            return try source.pack(object.model, parameters: namedParameters, into: &rows, added)
+        }
+        try forEachRow { row in
+            rows.add(row)
+            try added(&rows)
+        }
+        return nil
+    }
+}
+
 extension LoadedRow {
     /// Checks the values of a row, and brings equal ones to equal texts.
     init(_ values: JSONObject, of object: ObjectPlan) throws {

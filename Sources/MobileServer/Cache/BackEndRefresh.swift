@@ -156,7 +156,7 @@ struct BackEndRefresh {
                 let isLarge = try isLarge(comparison, large), isFirst = !state.isLoaded
                 // Large comparisons take place under the lease as well.
                 if !isLarge && (!isFirst || lease != nil && firstLoads > 0) {
-                    let load = try PartitionLoad(comparison, refresher.rules, backEnd: backEnd.system, source)
+                    let load = try PartitionLoad(marked(comparison, source), refresher.rules, backEnd: backEnd.system, source)
                     rows += load.rows.count
                     look.loads.append(load)
                     continue
@@ -190,6 +190,9 @@ struct BackEndRefresh {
         }
         let isDue = !state.isLoaded || state.isComparisonDue(now, refresher.comparisonInterval)
         let known = isDue ? nil : try refresher.stateStore.read { try mark.content(of: state, in: $0) }
+        if !state.isLoaded, try (source as? any PackedBackEndSnapshot)?.marksLoads(of: object.model) == true {
+            return PartitionComparison(awaitingMarkOf: object, partition, state, now: now)
+        }
         let parameters = BackEndLoad(object: object, parameters: partition.parameters, source: source).namedParameters
         let changes = try source.changes(of: object.model, parameters: parameters, since: known)
         guard isDue || !changes.areNone else { return nil }
@@ -200,6 +203,13 @@ struct BackEndRefresh {
         return PartitionComparison(
             object: object, partition: partition, state: state, keys: keys.map { Array($0) }, mark: try changes.mark.map { try mark.text(of: $0) },
             markContent: changes.mark, now: now)
+    }
+
+    /// Asks for the mark of a comparison whose load does not make it after all.
+    private func marked(_ comparison: PartitionComparison, _ source: any BackEndSnapshot) throws -> PartitionComparison {
+        guard comparison.awaitsMark else { return comparison }
+        let parameters = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source).namedParameters
+        return try comparison.marked(source.changes(of: comparison.object.model, parameters: parameters, since: nil).mark)
     }
 
     /// Whether a comparison has many rows, as far as this is known before the load.
@@ -250,6 +260,7 @@ struct BackEndRefresh {
             return try first.run(source) { try notify([comparison.partition.id], in: $0) }.map { ($0, true) }
         }
         return try refresher.stateStore.staging { staging in
+            let comparison = try marked(comparison, source)
             var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging)
             try staged.load(backEnd: backEnd.system, source) { if lease.isLost { throw RefreshLease.Lost() } }
             guard try importLaterRecords(source) else { return nil }

@@ -35,37 +35,37 @@ struct FirstLoad: Sendable {
         do { return try load(source, notify) } catch is Changed { return nil }
     }
 
+    /// Segments end between pieces.
+    private var pieceBytes: Int { min(65_536, rules.textBytes / 4) }
+
     private func load(_ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
         let objectID = Value.integer(refresher.cache.id(of: comparison.object))
         let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
         var writer: FirstRows?
         defer { writer?.end() }
-        var rows: [LoadedRow] = [], bytes = 0, count: Int64 = 0
-        func hand(over block: [LoadedRow]) throws {
+        let references = comparison.object.references.count
+        var rows = PackedRows(references: references), count: Int64 = 0
+        func hand(over block: inout PackedRows) throws {
             let present = try writer ?? FirstRows(self, mayBeKnown: mayBeKnown)
             writer = present
             try present.add(block)
+            block = PackedRows(references: references)
         }
         let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
-        try load.forEachRow { row in
+        let mark = try load.pack(into: &rows) { rows in
             if ground.lease.isLost { throw RefreshLease.Lost() }
-            rows.append(row)
-            bytes += row.attributes.utf8.count + row.key.text.utf8.count
             count += 1
-            guard rows.count >= refresher.rules.rowsInBlock || bytes >= refresher.rules.bytesInBlock else { return }
-            try hand(over: rows)
-            (rows, bytes) = ([], 0)
+            guard rows.count >= refresher.rules.rowsInBlock || rows.bytes.count >= refresher.rules.bytesInBlock else { return }
+            try hand(over: &rows)
         }
         // Few rows are written together with the version.
-        if writer != nil || count >= rules.leastRows {
-            try hand(over: rows)
-            rows = []
-        }
+        if writer != nil || count >= rules.leastRows { try hand(over: &rows) }
         try writer?.finish()
+        let comparison = try comparison.awaitsMark ? comparison.marked(mark) : comparison
         let state = try withLargeValues(of: load) { connection -> PartitionState? in
             guard try ground.holds(comparison, in: connection) else { return nil }
-            let refresh = self.refresh(connection)
-            if !rows.isEmpty { try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows) { _ in } }
+            let refresh = self.refresh(connection, comparison)
+            if !rows.isEmpty { _ = try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows, pieceBytes: pieceBytes) }
             if !comparison.object.largeAttributes.isEmpty { _ = try refresh.largeValues.noteDifferences(refresh.version) }
             _ = try refresh.finish(Int(count))
             try writer?.base?.complete(refresh.version, rows: count, in: connection)
@@ -90,30 +90,23 @@ struct FirstLoad: Sendable {
                         try add(digest)
                     }
                 }
-                let refresh = self.refresh(connection)
+                let refresh = self.refresh(connection, comparison)
                 try refresh.onceEach { try refresh.largeValues.compare() }
             }
             return try staging.write(label: label, write)
         }
     }
 
-    fileprivate func refresh(_ connection: any StateConnection) -> PartitionRefresh {
+    private func refresh(_ connection: any StateConnection, _ comparison: PartitionComparison) -> PartitionRefresh {
         PartitionRefresh(comparison: comparison, package: refresher.package, cache: refresher.cache, connection: connection)
     }
 
     /// Writes a block.
     /// - Returns: the rows as they travel, in pieces.
-    fileprivate func write(_ block: [LoadedRow], mayBeKnown: Bool) throws -> [RowPiece] {
-        // Segments end between pieces.
-        let pieceBytes = min(65_536, rules.textBytes / 4)
-        return try refresher.stateStore.draft(label: "first rows from \(backEnd.name)") { connection in
+    fileprivate func write(_ block: PackedRows, mayBeKnown: Bool) throws -> [RowPiece] {
+        try refresher.stateStore.draft(label: "first rows from \(backEnd.name)") { connection in
             guard try ground.holds(comparison, in: connection) else { throw Changed() }
-            var pieces = [RowPiece()]
-            try RowBlock(refresh: refresh(connection), mayBeKnown: mayBeKnown).write(block) { text in
-                if pieces[pieces.count - 1].text.count >= pieceBytes { pieces.append(RowPiece()) }
-                pieces[pieces.count - 1].add(text)
-            }
-            return pieces
+            return try RowBlock(refresh: refresh(connection, comparison), mayBeKnown: mayBeKnown).write(block, pieceBytes: pieceBytes)
         }
     }
 }
@@ -124,7 +117,7 @@ private final class FirstRows {
     let base: BaseDraft?
     /// Whether the rows, and with them the segments, became valid.
     var isValid = false
-    private let worker: ItemWorker<[LoadedRow]>
+    private let worker: ItemWorker<PackedRows>
 
     /// The number of blocks that wait to be written.
     private static let waitingBlocks = 1
@@ -134,8 +127,8 @@ private final class FirstRows {
         let configuration = load.refresher.configuration
         let need = SegmentNeed(partition: load.comparison.partition.id, shape: load.comparison.object.shape)
         let base = configuration.segmentRules.isOn ? BaseDraft(need, stateStore: load.refresher.stateStore, configuration: configuration) : nil
-        let worker = ItemWorker<[LoadedRow]>(capacity: Self.waitingBlocks) {
-            { block in for piece in try load.write(block, mayBeKnown: mayBeKnown) where piece.rows > 0 { base?.add(piece) } }
+        let worker = ItemWorker<PackedRows>(capacity: Self.waitingBlocks) {
+            { block in for piece in try load.write(block, mayBeKnown: mayBeKnown) { base?.add(piece) } }
         }
         guard let worker else {
             base?.discard()
@@ -145,7 +138,7 @@ private final class FirstRows {
     }
 
     /// Hands a block over. Waits while another one does.
-    func add(_ block: [LoadedRow]) throws { try worker.add(block) }
+    func add(_ block: PackedRows) throws { try worker.add(block) }
 
     /// Waits until all rows and segments are stored.
     func finish() throws {

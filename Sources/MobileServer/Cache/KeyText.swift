@@ -16,6 +16,21 @@ struct KeyText: Hashable, Sendable {
         text = isNumber ? json : try JSONValue(parsing: Array(json.utf8)).description
     }
 
+    /// Whether a key as the exporter writes it is in this one notation for sure: a number, or a string of letters, digits and some marks that no notation
+    /// escapes.
+    static func isKey(_ json: ArraySlice<UInt8>, isNumber: Bool) -> Bool {
+        guard let first = json.first, first != UInt8(ascii: "n") else { return false }
+        if isNumber { return true }
+        guard first == UInt8(ascii: "\""), json.count > 1 else { return false }
+        return json.dropFirst().dropLast().allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."), UInt8(ascii: ":"), UInt8(ascii: " "): true
+            default: false
+            }
+        }
+    }
+
     /// The key as a value; nil for a text that is not one of a key.
     var value: Value? { (try? JSONValue(parsing: Array(text.utf8))).flatMap(Value.init(key:)) }
 }

@@ -10,11 +10,33 @@ struct PartitionComparison {
     /// The changed keys; nil if all rows are compared.
     let keys: [RowKey]?
     /// The mark of the back end up to which the partition has all changes afterwards, in the form of its row, see ``RefreshMark``.
-    let mark: String?
+    private(set) var mark: String?
     /// The mark as the back end gave it.
-    let markContent: String?
+    private(set) var markContent: String?
     /// The time in milliseconds since 1970.
     let now: Int64
+    /// Whether the mark is made by a load of all rows.
+    private(set) var awaitsMark = false
+
+    init(object: ObjectPlan, partition: Partition, state: PartitionState, keys: [RowKey]?, mark: String?, markContent: String?, now: Int64) {
+        (self.object, self.partition, self.state, self.keys) = (object, partition, state, keys)
+        (self.mark, self.markContent, self.now) = (mark, markContent, now)
+    }
+
+    /// A comparison of all rows whose load makes the mark.
+    init(awaitingMarkOf object: ObjectPlan, _ partition: Partition, _ state: PartitionState, now: Int64) {
+        self.init(object: object, partition: partition, state: state, keys: nil, mark: nil, markContent: nil, now: now)
+        awaitsMark = true
+    }
+
+    /// Returns the comparison with the mark of its rows.
+    /// - Parameter content: the mark as the back end gave it.
+    func marked(_ content: String?) throws -> PartitionComparison {
+        var comparison = self
+        comparison.mark = try content.map { try RefreshMark(object).text(of: $0) }
+        (comparison.markContent, comparison.awaitsMark) = (content, false)
+        return comparison
+    }
 }
 
 /// The rows and large values of a comparison in memory, read before the transaction that compares them.

@@ -1,18 +1,6 @@
 internal import MobileExecution
 internal import MobileStore
 
-/// Rows as they travel, with commas between them.
-struct RowPiece: Sendable {
-    var text: [UInt8] = []
-    var rows: Int64 = 0
-
-    mutating func add(_ row: String) {
-        if rows > 0 { text.append(UInt8(ascii: ",")) }
-        text += row.utf8
-        rows += 1
-    }
-}
-
 /// Makes the base of a partition on a thread of its own while its first rows are written.
 ///
 ///     written rows --pieces, a few wait--> compress, name --each segment, a short transaction--> store

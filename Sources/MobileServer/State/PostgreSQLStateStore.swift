@@ -124,7 +124,7 @@ struct PostgreSQLStateConnection: StateConnection {
         try connection.forEachRow(sql, values.map(PostgreSQLValue.init)) { try visit(PostgreSQLStateRow(row: $0)) }
     }
 
-    func rowStatement(_ sql: String) -> ((_ values: [Value]) throws -> Int)? { nil }
+    func rowStatement(_ sql: String) -> RowStatement? { nil }
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")

@@ -1,4 +1,4 @@
-package import MobileStore
+internal import MobileStore
 internal import PostgreSQLClient
 
 /// A connection on which a write is prepared before it begins. Its temporary tables belong to it alone, and stay from one transaction to the next.

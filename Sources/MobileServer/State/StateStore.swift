@@ -81,8 +81,8 @@ package protocol StateConnection: SQLConnection {
 
     /// Prepares a statement that changes one row and runs for many; nil on an engine where each run is a round trip, and a statement on a staged table
     /// is faster.
-    /// - Returns: runs the statement with values, and returns the number of changed rows. Valid in this transaction.
-    func rowStatement(_ sql: String) throws -> ((_ values: [Value]) throws -> Int)?
+    /// - Returns: the statement, valid in this transaction.
+    func rowStatement(_ sql: String) throws -> RowStatement?
 
     /// The parts of SQL that depend on the engine.
     var dialect: StateDialect { get }
@@ -90,6 +90,18 @@ package protocol StateConnection: SQLConnection {
     /// The engine's name for the history of its data: another one after a recovery from a backup or the promotion of a standby. Empty for an engine that
     /// does not know it (``StateDialect/keepsHistory``).
     func historyID() throws -> String
+}
+
+/// A statement that changes one row, and runs for many. Its numbers stay from one run to the next.
+package struct RowStatement {
+    let statement: Statement
+
+    /// Sets a number.
+    func set(_ number: Int64, at place: Int) throws { try statement.bind(.integer(number), at: place) }
+
+    /// Runs the statement with a text, which is not copied.
+    /// - Returns: the number of changed rows.
+    func run(_ text: RawSpan, at place: Int) throws -> Int { try statement.run(text: text, at: place) }
 }
 
 /// The parts of SQL that depend on the engine.

@@ -16,6 +16,8 @@ public enum RowDigest {
     public static let hash = MC_ROW_DIGEST_HASH
     /// The test of a key: seed, set of buckets, key. In the set, bucket `b` is bit `b % 8` of byte `b / 8`.
     public static let has = MC_ROW_DIGEST_HAS
+    /// The function that returns a key and adds its row to ``RowSums``: sums, key, and any number of values.
+    package static let pass = MC_ROW_DIGEST_PASS
     /// The number of buckets.
     public static let bucketCount = Int(MC_ROW_DIGEST_BUCKETS)
     /// The length of a seed in bytes.
@@ -34,5 +36,38 @@ public enum RowDigest {
             }
         }
         return bucket
+    }
+}
+
+/// Sums that a query adds up while it reads rows for another purpose, by ``RowDigest/pass``.
+@safe package final class RowSums {
+    private let handle: OpaquePointer
+
+    /// - Parameter seed: ``RowDigest/seedSize`` bytes.
+    /// - Throws: ``StoreError/Code/noMemory``.
+    package init(seed: [UInt8]) throws(StoreError) {
+        precondition(seed.count == RowDigest.seedSize, "a seed has \(RowDigest.seedSize) bytes")
+        var handle: OpaquePointer?
+        try unsafe StoreError.check { error in
+            unsafe seed.withUnsafeBufferPointer { unsafe mc_row_digest_pass_create($0.baseAddress!, &handle, error) }
+        }
+        unsafe self.handle = handle!  // MC_OK promises sums
+    }
+
+    deinit { unsafe mc_row_digest_pass_free(handle) }
+
+    /// The sums so far, in the form of ``RowDigest/sums``.
+    package var blob: [UInt8] {
+        unsafe [UInt8](unsafeUninitializedCapacity: Int(MC_ROW_DIGEST_SUMS_SIZE)) { buffer, count in
+            guard let start = buffer.baseAddress else { return }
+            unsafe mc_row_digest_pass_read(handle, start)
+            count = buffer.count
+        }
+    }
+
+    /// Sets a parameter of a statement to these sums. They must outlive its run.
+    func bind(to statement: Statement, at index: Int) throws(StoreError) {
+        let core = unsafe mc_statement_sqlite(try statement.core())
+        try unsafe StoreError.check { unsafe mc_row_digest_pass_bind(handle, core, Int32(clamping: index), $0) }
     }
 }

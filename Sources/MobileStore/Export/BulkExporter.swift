@@ -37,13 +37,15 @@ public enum LargeValueForm: Sendable, Hashable {
 /// statement steps only as far as the requested pieces need.
 @safe public final class BulkExporter {
     private let statement: Statement
+    /// The sums that the statement adds to.
+    private let sums: RowSums?
     private var handle: OpaquePointer?
 
     init(
         _ statement: Statement, format: ExportFormat, compression: ExportCompression, types: [JSONColumnType],
-        largeValues: [Int: LargeValueForm]
+        largeValues: [Int: LargeValueForm], sums: RowSums? = nil
     ) throws(StoreError) {
-        self.statement = statement
+        (self.statement, self.sums) = (statement, sums)
         let columns = statement.columnCount
         if let column = largeValues.keys.first(where: { !(0..<columns).contains($0) }) {
             throw StoreError(.misuse, "export: large values in column \(column), the statement has \(columns)")
@@ -117,27 +119,33 @@ public enum LargeValueForm: Sendable, Hashable {
         return length
     }
 
-    /// Returns the next row as JSON, its first values one by one. An export is read by rows or by pieces, not by both.
-    /// - Parameter leadingValues: the number of values that are wanted one by one, at most that of the columns.
-    /// - Returns: the values, and the text of the others with commas between them; nil after the last row.
+    /// Appends the next row as JSON text to bytes: its first values one by one, and the others with commas between them. An export is read by rows or by
+    /// pieces, not by both.
+    /// - Parameters:
+    ///   - leadingValues: the number of values that are wanted one by one, at most that of the columns.
+    ///   - bytes: receives the texts, one behind the other.
+    ///   - ends: receives the place in `bytes` behind each leading value, and that behind the others.
+    /// - Returns: whether there was a row.
     /// - Throws: as ``nextChunk(maximum:)``; ``StoreError/Code/misuse`` for an export of objects, of compressed text, or with large values in line.
-    package func nextRow(leadingValues: Int) throws(StoreError) -> (values: [String], rest: String)? {
+    package func appendRow(leadingValues: Int, to bytes: inout [UInt8], ends: inout [Int]) throws(StoreError) -> Bool {
         guard let handle = unsafe handle else {
             throw StoreError(.misuse, "an export was read after the closure that its connection was given to")
         }
         var row = unsafe mc_export_row()
         var hasRow = false
         try unsafe StoreError.check { unsafe mc_export_next_row(handle, &row, &hasRow, $0) }
-        guard hasRow, let start = unsafe row.text, let ends = unsafe row.ends else { return nil }
-        let text = unsafe UnsafeBufferPointer(start: start, count: row.length)
-        var values: [String] = [], first = 0
-        values.reserveCapacity(leadingValues)
-        for column in 0..<min(leadingValues, row.column_count) {
-            let end = unsafe ends[column]
-            values.append(unsafe String(decoding: text[first..<end], as: UTF8.self))
-            first = min(end + 1, row.length)
+        guard hasRow, let start = unsafe row.text, let rowEnds = unsafe row.ends else { return false }
+        let text = unsafe UnsafeBufferPointer(start: start, count: row.length), columns = unsafe row.column_count
+        var first = 0
+        for column in 0..<min(leadingValues, columns) {
+            let end = unsafe rowEnds[column]
+            unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[first..<end]))
+            ends.append(bytes.count)
+            first = min(end + 1, text.count)
         }
-        return (values, unsafe String(decoding: text[first...], as: UTF8.self))
+        unsafe bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[first...]))
+        ends.append(bytes.count)
+        return true
     }
 
     /// The number of rows written so far.
@@ -172,5 +180,14 @@ extension Connection {
         let statement = try statement(sql)
         try statement.bind(values)
         return try BulkExporter(statement, format: format, compression: compression, types: types, largeValues: largeValues)
+    }
+
+    /// Starts an export of arrays whose query adds up its rows.
+    /// - Parameter sums: the value of the parameter behind `values`; nil for a query without it.
+    package func exporter(_ sql: String, _ values: [Value], types: [JSONColumnType], sums: RowSums?) throws(StoreError) -> BulkExporter {
+        let statement = try statement(sql)
+        try statement.bind(values)
+        try sums?.bind(to: statement, at: values.count + 1)
+        return try BulkExporter(statement, format: .arrays, compression: .none, types: types, largeValues: [:], sums: sums)
     }
 }

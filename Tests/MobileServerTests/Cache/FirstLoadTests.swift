@@ -147,9 +147,9 @@ import Testing
         for isCompleted in [false, true] {
             let base = try #require(BaseDraft(need, stateStore: store, configuration: configuration))
             for number in 1...20 {
-                var piece = RowPiece()
-                piece.add("[\(number),\"some text of a row\"]")
-                base.add(piece)
+                var pieces = RowPieces(length: 1)
+                _ = pieces.add { $0 += Array("[\(number),\"some text of a row\"]".utf8) }
+                base.add(pieces.last)
             }
             base.finish()
             let made = try store.read { try $0.number("SELECT count(*) FROM _segment") }
@@ -160,5 +160,56 @@ import Testing
             let runs = try store.read { try SegmentDirectory(partition: partition, connection: $0).runs(shape: "test") }
             #expect(runs.map(\.rows) == (isCompleted ? [20] : []))
         }
+    }
+
+    @Test(
+        "keys in any notation, and references with and without a parent, are the same in a first load and in a later comparison",
+        arguments: BackEndKind.allCases)
+    func keyNotations(kind: BackEndKind) throws {
+        let model = try PackageModel(
+            json: """
+                {
+                  "format": 1, "name": "Words", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
+                  "objects": [{
+                    "name": "Word",
+                    "attributes": [
+                      {"name": "word", "type": "string", "length": 40}, {"name": "rootWord", "type": "string", "length": 40, "nullable": true},
+                      {"name": "count", "type": "int"}
+                    ],
+                    "primaryKey": ["word"],
+                    "relationships": [{"name": "root", "target": "Word", "cardinality": "manyToOne", "mapping": {"rootWord": "word"}}],
+                    "binding": {"backEnd": "enterprise", "table": "word"}}]
+                }
+                """)
+        let words = ["plain-1", "n", "null", "", "a\"b", "a/b", "a\\b", "ü", "line\nfeed", "[1]", "{}", "1", "\u{1}", "'", "a b_c.d:e", "\u{7F}"]
+        let server = try TestServer(
+            model: model, tables: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT, count INTEGER NOT NULL)",
+            postgreSQL: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT, count INTEGER NOT NULL)", on: kind)
+        try server.backEnd { connection in
+            for (index, word) in words.enumerated() {
+                let root: Value = index % 3 == 0 ? .null : .text(words[(index + 5) % words.count])
+                _ = try connection.execute(
+                    "INSERT INTO word (word, \"rootWord\", count) VALUES (?1, ?2, ?3)", [.text(word), root, .integer(Int64(index))])
+            }
+        }
+        let device = try TestDevice(server)
+        try device.synchronize()
+        func keys() throws -> [String: Int64] {
+            Dictionary(
+                uniqueKeysWithValues: try server.state { try $0.rows("SELECT k, sk FROM _key", []).map { ($0[0].text ?? "", $0[1].integer ?? 0) } })
+        }
+        let first = try keys()
+        #expect(Set(first.keys) == Set(words.map { KeyText(.text($0)).text }))
+        let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row ORDER BY sk", []).map { ($0[0].integer ?? 0, $0[1].text ?? "") } }
+        for (key, body) in bodies {
+            let row = try JSONValue(parsing: Array(body.utf8)), index = Int(row[3]?.integer ?? -1)
+            #expect(first[KeyText(.text(words[index])).text] == key)
+            let root = index % 3 == 0 ? nil : first[KeyText(.text(words[(index + 5) % words.count])).text]
+            #expect(row[4]?.integer == root, "the root of \(words[index].debugDescription)")
+        }
+        try server.backEnd { try $0.execute("UPDATE word SET count = count + 100", []) }
+        try device.synchronize()
+        #expect(try keys() == first)
+        #expect(try server.state { try $0.number("SELECT count(*) FROM _row WHERE deleted = 0") } == Int64(words.count))
     }
 }

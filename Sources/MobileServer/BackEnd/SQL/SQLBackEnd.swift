@@ -149,6 +149,24 @@ extension SQLReading {
     }
 }
 
+extension SQLSnapshot: PackedBackEndSnapshot {
+    func marksLoads(of object: ObjectModel) throws -> Bool {
+        let object = try backEnd.object(object)
+        return connection.addsUpLoads && object.loggedTables == nil && object.versionColumn == nil && DigestReader.comparesSums(object)
+    }
+
+    func pack(
+        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+    ) throws -> String? {
+        let sqlObject = try backEnd.object(object)
+        guard try marksLoads(of: object) else {
+            _ = try connection.packRows(of: sqlObject, parameters, sums: nil, into: &rows, added)
+            return nil
+        }
+        return try DigestReader(sqlObject, parameters, backEnd.rules, connection).pack(into: &rows, parameters, by: connection, added)
+    }
+}
+
 /// A transaction of a back end that speaks SQL.
 private struct SQLTransaction: SQLReading, BackEndTransaction {
     let backEnd: SQLBackEnd

@@ -46,6 +46,19 @@ protocol BackEndConnection: SQLConnection {
 
     func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws
 
+    /// Packs all rows of a partition.
+    /// - Parameters:
+    ///   - sums: the sums to add up on the way, with their seed; nil, also for a connection that does not have ``addsUpLoads``.
+    ///   - added: is called after each row, and may take the rows.
+    /// - Returns: the sums.
+    func packRows(
+        of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
+        _ added: (inout PackedRows) throws -> Void
+    ) throws -> BucketSums?
+
+    /// Whether a load can add up its rows on the way.
+    var addsUpLoads: Bool { get }
+
     func forEachLargeValue(
         of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LargeValueDigest) throws -> Void
     ) throws
@@ -82,6 +95,21 @@ protocol BackEndConnection: SQLConnection {
 
     /// Returns the last number of a record that was ever given.
     func lastRecordNumber() throws -> Int64
+}
+
+extension BackEndConnection {
+    var addsUpLoads: Bool { false }
+
+    func packRows(
+        of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
+        _ added: (inout PackedRows) throws -> Void
+    ) throws -> BucketSums? {
+        try forEachRow(of: object, parameters, nil) { row in
+            rows.add(row)
+            try added(&rows)
+        }
+        return nil
+    }
 }
 
 /// A condition on the row that a statement has inserted.

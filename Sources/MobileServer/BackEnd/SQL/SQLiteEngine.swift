@@ -113,24 +113,48 @@ struct SQLiteBackEndConnection: BackEndConnection {
         BackEndPosition(historyID: "", state: String(try connection.number("PRAGMA data_version")))
     }
 
-    /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
     func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws {
+        var row = PackedRows(references: object.plan.references.count)
+        _ = try pack(object, parameters, keys, sums: nil, into: &row) { row in
+            try visit(row[0])
+            row.removeAll()
+        }
+    }
+
+    /// The sums are added up by the same query.
+    func packRows(
+        of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
+        _ added: (inout PackedRows) throws -> Void
+    ) throws -> BucketSums? {
+        try pack(object, parameters, nil, sums: sums, into: &rows, added)
+    }
+
+    var addsUpLoads: Bool { true }
+
+    /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
+    private func pack(
+        _ object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
+        into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+    ) throws -> BucketSums? {
         let plan = object.plan, bound = object.loadParameters(parameters)
         let keyTypes = [plan.keyType] + plan.references.map(\.keyType)
-        let values =
-            [object.keyExpression { object.sourceColumn($0) }] + plan.references.map { object.keyExpression(of: $0) }
-            + plan.rowAttributes.map { expressions.value(of: $0, object.sourceColumn($0.name)) }
         let restriction = object.restriction(to: keys, first: bound.count + 1)
-        let rows = try connection.exporter(
-            "SELECT " + values.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", bound + restriction.values,
-            types: keyTypes + plan.rowAttributes.map(\.wireType))
-        while let row = try rows.nextRow(leadingValues: keyTypes.count) {
-            var keys: [KeyText?] = []
-            keys.reserveCapacity(keyTypes.count)
-            for (value, type) in zip(row.values, keyTypes) { keys.append(try KeyText(exported: value, isNumber: type == .integer)) }
-            guard let key = keys.removeFirst() else { throw plan.loadError("a row without key") }
-            try visit(LoadedRow(key: key, references: keys, attributes: row.rest))
+        var key = object.keyExpression { object.sourceColumn($0) }, values = bound + restriction.values
+        if let sums {
+            values.append(.blob(sums.seed))
+            let arguments = SQLiteBuckets.arguments(of: sums.query, seed: "?\(values.count)")
+            key = "\(RowDigest.pass)(\((["?\(values.count + 1)"] + arguments).joined(separator: ", ")))"
         }
+        let columns =
+            [key] + plan.references.map { object.keyExpression(of: $0) }
+            + plan.rowAttributes.map { expressions.value(of: $0, object.sourceColumn($0.name)) }
+        let rowSums = try sums.map { try RowSums(seed: $0.seed) }
+        let export = try connection.exporter(
+            "SELECT " + columns.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", values,
+            types: keyTypes + plan.rowAttributes.map(\.wireType), sums: rowSums)
+        let areNumbers = keyTypes.map { $0 == .integer }
+        while try rows.add(next: export, areNumbers: areNumbers, of: plan) { try added(&rows) }
+        return rowSums.flatMap { BucketSums($0.blob) }
     }
 
     func run(_ sql: String, _ values: [Value], of object: SQLObject) throws -> (changed: Int, inserted: InsertedRow?) {

@@ -74,19 +74,24 @@ struct SQLiteBuckets: BucketReading {
     private static let argumentLimit = 100
 
     func sums(of query: BucketQuery, seed: [UInt8]) throws -> BucketSums {
-        let place = "?\(query.values.count + 1)"
-        var columns = query.columns.map(\.sql)
-        while columns.count > Self.argumentLimit {
-            columns = stride(from: 0, to: columns.count, by: Self.argumentLimit).map { start in
-                let part = columns[start..<min(start + Self.argumentLimit, columns.count)]
-                return "\(RowDigest.hash)(\(([place] + part).joined(separator: ", ")))"
-            }
-        }
+        let place = "?\(query.values.count + 1)", arguments = [place] + Self.arguments(of: query, seed: place)
         let row = try connection.first(
-            "SELECT \(RowDigest.sums)(\(([place, query.key] + columns).joined(separator: ", "))) FROM \(query.tables)\(query.condition)",
-            query.values + [.blob(seed)])
+            "SELECT \(RowDigest.sums)(\(arguments.joined(separator: ", "))) FROM \(query.tables)\(query.condition)", query.values + [.blob(seed)])
         guard let sums = row?[0].blob.flatMap(BucketSums.init) else { throw StoreError(.corrupt, "the sums of rows are not those of buckets") }
         return sums
+    }
+
+    /// Returns the key and the values that are hashed of each row.
+    /// - Parameter seed: the place of the seed among the parameters.
+    static func arguments(of query: BucketQuery, seed: String) -> [String] {
+        var columns = query.columns.map(\.sql)
+        while columns.count > argumentLimit {
+            columns = stride(from: 0, to: columns.count, by: argumentLimit).map { start in
+                let part = columns[start..<min(start + argumentLimit, columns.count)]
+                return "\(RowDigest.hash)(\(([seed] + part).joined(separator: ", ")))"
+            }
+        }
+        return [query.key] + columns
     }
 
     func keys(of query: BucketQuery, in buckets: BucketSet?, seed: [UInt8], limit: Int) throws -> [Value] {

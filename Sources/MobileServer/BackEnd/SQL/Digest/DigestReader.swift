@@ -25,9 +25,23 @@ struct DigestReader {
     /// Whether the server can compute the buckets of an object's keys. Numbers with a fraction and bytes have several notations.
     static func hasKeys(_ object: SQLObject) -> Bool { object.plan.keyType == .integer || object.plan.keyType == .text }
 
+    /// Whether the sums of rows are compared.
+    static func comparesSums(_ object: SQLObject) -> Bool { hasKeys(object) && object.plan.largeAttributes.isEmpty }
+
+    /// Packs all rows, and adds them up on the way.
+    /// - Returns: the mark of these rows; nil for few.
+    func pack(into rows: inout PackedRows, _ parameters: [String: Value], by load: any BackEndConnection, _ added: (inout PackedRows) throws -> Void)
+        throws -> String?
+    {
+        let seed = SystemEnvironment.randomBytes(RowDigest.seedSize)
+        let sums = try load.packRows(of: object, parameters, sums: (query, seed), into: &rows, added)
+        guard let sums, sums.count >= rules.leastRows else { return nil }
+        return DigestMark(try query.name, seed, sums, rules).text
+    }
+
     /// Returns the keys of changed rows since a mark, and the present mark.
     func changes(since mark: String?) throws -> BackEndChanges {
-        guard Self.hasKeys(object), object.plan.largeAttributes.isEmpty else { return .unknown }
+        guard Self.comparesSums(object) else { return .unknown }
         let name = try query.name
         guard let known = mark.flatMap(DigestMark.init(text:)), known.name == name else {
             guard try buckets.hasRows(rules.leastRows, query, connection) else { return .unknown }
