@@ -31,6 +31,7 @@ struct BulkFile {
                 try withDeferredIndex(selected, in: connection) {
                     for (source, row) in selected { try replace(source, row, run.core.database.replacedFiles, in: connection) }
                 }
+                for (source, _) in selected where source.table.columns == nil { try ReservedNames.remove(from: source, in: connection) }
             } catch let error as StoreError where error.code == .sqlite || error.code == .constraint {
                 // Values that the columns or the check of texts refuse.
                 throw RhoConnectError(.unexpectedServerResponse, "the bulk file cannot be read: \(error.message)", cause: error)
@@ -134,11 +135,14 @@ struct BulkFile {
                 """)
         } else {
             let isOrdered = try Self.isOrdered(in: connection)
+            // The plus sign keeps SQLite from the index of sources: with it each row would be searched for. A list of reserved names would be searched for each
+            // row as well; such rows are removed at the end.
             try connection.execute(
                 """
                 INSERT INTO main.object_values (source_id, object, attrib, value)
                 SELECT ?1, object, attrib, value FROM \(file).object_values
-                WHERE source_id = ?2 AND \(Self.check(["object", "attrib", "value"])) AND value IS NOT NULL AND object <> '' AND attrib NOT IN (\(Self.reserved))\(isOrdered ? "" : " ORDER BY object, attrib")
+                WHERE +source_id = ?2 AND \(Self.check(["object", "attrib", "value"])) AND value IS NOT NULL AND attrib IS NOT NULL AND object <> ''
+                \(isOrdered ? "" : "ORDER BY object, attrib")
                 """, [Value(source.id), fileID])
         }
     }
@@ -163,9 +167,6 @@ struct BulkFile {
             \.first?.text)
         return zip(sample, sample.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) || $0 == $1 }
     }
-
-    /// The reserved names as SQL.
-    private static let reserved = ReservedNames.members.sorted().map { "'\($0)'" }.joined(separator: ", ")
 }
 
 extension Source {

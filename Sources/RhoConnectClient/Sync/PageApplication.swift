@@ -109,9 +109,7 @@ struct PageApplication {
             // Grouped by attribute: the index of values begins with it.
             inserted = try statement.run(forEachLeafOf: inserts, parameters: LeafParameters(outer: 2, inner: 3, value: 4, isGrouped: true))
             // Servers do not send reserved names.
-            for name in ReservedNames.members {
-                try connection.execute("DELETE FROM object_values WHERE source_id = ?1 AND attrib = ?2", [Value(source.id), .text(name)])
-            }
+            try ReservedNames.remove(from: source, in: connection)
             return
         }
         for (object, attributes) in zip(inserts.keys, inserts) {

@@ -238,6 +238,23 @@ import Testing
         #expect(try fixed.findAll().map(\.attributes) == [["c0": "a", "c199": "b"]])
     }
 
+    @Test(arguments: [false, true])
+    func `reserved names, empty ids and missing values of a file are left out`(isLarge: Bool) throws {
+        let bench = try Bench()
+        let rows = isLarge ? (10_000..<16_000).map { (1, String($0), "a", "x") } : []
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Item", "incremental")],
+                values: rows + [(1, "2", "a", "x"), (1, "2", "attrib_type", "x"), (1, "", "a", "x")],
+                extra: ["INSERT INTO object_values VALUES (1, 'a', '3', NULL), (1, NULL, '4', 'x'), (1, 'a', NULL, 'x'), (NULL, 'a', '5', 'x')"]),
+            on: bench)
+        try bench.client.setBulkSyncState(.notSynchronized)
+        #expect(bench.client.syncAll().errorCode == .none)
+        #expect(try bench.item.count() == rows.count + 1)
+        #expect(try bench.item.find("2")?.attributes == ["a": "x"])
+        #expect(try bench.value("SELECT count(*) FROM object_values WHERE object = '' OR attrib = 'attrib_type'") == 0)
+    }
+
     @Test(arguments: [Int64.max, Int64.max - 1, 5000, -3])
     func `row ids of any size are the server's affair`(last: Int64) throws {
         let bench = try Bench()
