@@ -152,6 +152,12 @@ let package = Package(
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
+        .executableTarget(
+            name: "rhoconnect-process",
+            dependencies: [
+                "RhoConnectClient", "MobileServerRhoConnect", "MobileServer", "MobileCrypto", "MobileStore", "MobileTransport", "MobileExecution",
+            ],
+            path: "Tests/RhoConnectProcess", swiftSettings: swift),
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
         .testTarget(
             name: "MobileCoreTests",
@@ -227,6 +233,7 @@ let package = Package(
             dependencies: [
                 "MobileServerRhoConnect", "RhoConnectClient", "MobileServer", "MobileProtocol", "MobileStore", "MobileTransport", "MobileExecution",
                 "MobileCrypto", "MobileModel", "SampleStore", "SampleCRM", "TestSupport", "PostgreSQLTestSupport", "PostgreSQLClient",
+                "rhoconnect-process",
             ],
             swiftSettings: swift),
         .testTarget(

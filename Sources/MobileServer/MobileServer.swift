@@ -90,7 +90,7 @@ public final class MobileServer: Sendable {
     }
 
     /// The accounts, for a face of another protocol: within the limits and delays of all logins.
-    package var faceAccounts: FaceAccounts { FaceAccounts(accounts: accounts) }
+    package var faceAccounts: FaceAccounts { FaceAccounts(accounts) }
 
     /// Whether an error means that the state is out of reach at the moment, and the request may come again.
     package func isUnavailable(_ error: any Error) -> Bool { isStateUnavailable(error) }

@@ -58,4 +58,44 @@ import Testing
         #expect(try client.bulkSyncState() == .done)
         #expect(try Set(item.findAll().map { $0["title"] }) == ["Saw", "Axe"])
     }
+
+    @Test("RC-032: models whose tables were made anew are reset by name, in one request, and come again; others stay", arguments: [3, 4])
+    func resetOfSeveral(style: Int) throws {
+        let stored = ["1": ["title": "Saw", "price": "3"]]
+        let others = ["Second", "Third"].map { name in
+            var source = RhoConnectSource(name, adapter: MemoryAdapter(stored))
+            source.pollInterval = 0
+            return source
+        }
+        let bench = try FaceBench(stored, others: others)
+        let face = bench.face, resets = SystemLock<[[String]]>([])
+        let http = try HTTPServer { request in
+            if request.path.hasSuffix("reset") {
+                // Only the older style has the names in the address.
+                resets.withLock { $0.append(request.queryItems.filter { $0.name == "sources[][name]" }.map(\.value)) }
+            }
+            return face.respond(to: request)
+        }
+        defer { http.stop() }
+        let isOlder = style == 3
+        func synchronize(_ version: String, _ columns: [RhomSchema.Property]) throws -> [String: [String]] {
+            let database = try RhoConnectClient.initDatabase(ConnectionProfile(path: bench.directory.file("client.db")))
+            defer { try? database.close() }
+            let client = RhoConnectClient(database)
+            let models =
+                ["Item", "Second"].map { RhomModel($0, modelType: .fixedSchema(RhomSchema(version: version, properties: columns))) }
+                + [RhomModel("Third", modelType: .fixedSchema(RhomSchema(version: "1", properties: [.init("title")])))]
+            try client.addModels(models)
+            try client.setSyncServer("http://127.0.0.1:\(http.port)/" + (isOlder ? "application" : ""), style: isOlder ? .version3 : .version4)
+            if !client.isLoggedIn { client.login(user: "kim", password: "p4ss") }
+            let result = client.syncAll()
+            #expect(result.errorCode == .none && result.serverErrors.isEmpty, "\(result)")
+            return Dictionary(
+                uniqueKeysWithValues: try models.map { ($0.name, try $0.findAll().flatMap { [$0["title"] ?? "-", $0["price"] ?? "-"] }) })
+        }
+        #expect(try synchronize("1", [.init("title")]) == ["Item": ["Saw", "-"], "Second": ["Saw", "-"], "Third": ["Saw", "-"]])
+        #expect(try synchronize("2", [.init("title"), .init("price")]) == ["Item": ["Saw", "3"], "Second": ["Saw", "3"], "Third": ["Saw", "-"]])
+        #expect(try synchronize("2", [.init("title"), .init("price")])["Item"] == ["Saw", "3"])
+        #expect(resets.withLock { $0 } == [isOlder ? ["Item", "Second"] : []])
+    }
 }

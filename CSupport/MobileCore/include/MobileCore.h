@@ -26,6 +26,7 @@
 #include "mc_statement.h"
 #include "mc_statement_leaves.h"
 #include "mc_statistics.h"
+#include "mc_text_check.h"
 #include "mc_value.h"
 #include "mc_vfs.h"
 #include "mc_zip.h"

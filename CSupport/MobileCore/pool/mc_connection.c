@@ -11,6 +11,7 @@
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
 #include "digest/mc_row_digest_register.h"
+#include "json/mc_text_check_register.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -212,6 +213,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = mc_decimal_register(connection->db, error);
     if (status == MC_OK)
         status = mc_row_digest_register(connection->db, error);
+    if (status == MC_OK)
+        status = mc_text_check_register(connection->db, error);
     if (status == MC_OK)
         status = mc_pool_hooks_open(connection, error);
     if (status == MC_OK)

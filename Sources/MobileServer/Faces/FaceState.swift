@@ -55,13 +55,15 @@ package final class FaceState: Sendable {
 
     /// The accounts of the same store.
     package func accounts(_ configuration: ServerConfiguration) -> FaceAccounts {
-        FaceAccounts(accounts: Accounts(stateStore: store, configuration: configuration))
+        FaceAccounts(Accounts(stateStore: store, configuration: configuration))
     }
 }
 
 /// The users of the server, for logins over the protocols of faces. Failed logins are slowed down as those of the server itself.
 package struct FaceAccounts: Sendable {
-    let accounts: Accounts
+    private let accounts: Accounts
+
+    init(_ accounts: Accounts) { self.accounts = accounts }
 
     /// The result of a login.
     package enum Login: Sendable, Equatable {

@@ -1,6 +1,7 @@
 internal import MobileStore
 
-/// The database file of a bulk synchronization: hostile until it was checked.
+/// The database file of a bulk synchronization: hostile until it was checked. Its values are checked while they are copied: bytes, or a text with
+/// damaged UTF-8, take back the whole copy.
 ///
 /// It is first opened for reading only, with `trusted_schema` off; it must pass SQLite's check, and have tables and indexes alone, with exactly the expected columns.
 /// Nothing in it can then run while it is read.
@@ -26,18 +27,26 @@ struct BulkFile {
         defer { try? run.core.database.store.stage(label: "rhoconnect: detach") { _ = try $0.execute("DETACH DATABASE \(Self.schema)") } }
         defer { run.deleteReplacedFiles() }
         try run.write("bulk data") { connection in
-            try withDeferredIndex(selected, in: connection) {
-                for (source, row) in selected {
-                    let created = try source.createdObjects(in: connection)
-                    try run.core.database.replacedFiles.note(nil, of: source, in: connection)
-                    try source.table.removeAll(in: connection)
-                    try copy(source, fileID: row[0], in: connection)
-                    for (object, attributes) in created { try source.table.put(attributes, of: object, in: connection) }
-                    try source.reapply(in: connection)
-                    if let metadata = row[3].text { try SourceRow.set("metadata = ?1", [.text(metadata)], of: source.id, in: connection) }
+            do {
+                try withDeferredIndex(selected, in: connection) {
+                    for (source, row) in selected { try replace(source, row, run.core.database.replacedFiles, in: connection) }
                 }
+                for (source, _) in selected where source.table.columns == nil { try ReservedNames.remove(from: source, in: connection) }
+            } catch let error as StoreError where error.code == .sqlite || error.code == .constraint {
+                // Values that the columns or the check of texts refuse.
+                throw RhoConnectError(.unexpectedServerResponse, "the bulk file cannot be read: \(error.message)", cause: error)
             }
         }
+    }
+
+    private func replace(_ source: Source, _ row: [Value], _ replaced: ReplacedFiles, in connection: Connection) throws {
+        let created = try source.createdObjects(in: connection)
+        try replaced.note(nil, of: source, in: connection)
+        try source.table.removeAll(in: connection)
+        try copy(source, fileID: row[0], in: connection)
+        for (object, attributes) in created { try source.table.put(attributes, of: object, in: connection) }
+        try source.reapply(in: connection)
+        if let metadata = row[3].text { try SourceRow.set("metadata = ?1", [.text(metadata)], of: source.id, in: connection) }
     }
 
     /// Checks the file, and finds the rows of the selected sources.
@@ -49,7 +58,11 @@ struct BulkFile {
         return try store.read(length: .long) { file in
             _ = try file.execute("PRAGMA trusted_schema = OFF")
             try check(file)
-            let rows = try file.rows("SELECT source_id, name, sync_type, metadata FROM sources WHERE sync_type <> 'none' OR sync_type IS NULL")
+            let rows = try file.rows(
+                """
+                SELECT source_id, name, sync_type, metadata FROM sources
+                WHERE \(TextCheck.function)(name, sync_type, metadata) AND (sync_type <> 'none' OR sync_type IS NULL)
+                """)
             let selected = sources.compactMap { source in rows.first { $0[1].text == source.name }.map { (source, $0) } }
             for (source, _) in selected { try checkTable(of: source, file) }
             return selected
@@ -62,7 +75,7 @@ struct BulkFile {
     /// Runs `body` without the index of values, if the file has most of the rows: an index that is made at the end is sorted and written once.
     private func withDeferredIndex(_ selected: [(Source, [Value])], in connection: Connection, _ body: () throws -> Void) throws {
         let bags = selected.filter { $0.0.table.columns == nil }
-        let incoming = try connection.first("SELECT count(*) FROM \(Self.schema).object_values")?.first?.integer ?? 0
+        let incoming = try Self.lastRow(in: connection)
         let ids = bags.map { String($0.0.id) }.joined(separator: ", ")
         let others = try connection.first("SELECT count(*) FROM object_values WHERE source_id NOT IN (\(ids))")?.first?.integer ?? 0
         guard incoming > 4096, incoming > others else { return try body() }
@@ -103,50 +116,57 @@ struct BulkFile {
         guard areAll ? names == Set(columns) : names.isSuperset(of: columns) else {
             throw unexpected("has other columns in \"\(table.prefix(80))\" than expected: \(names.sorted().joined(separator: ", ").prefix(200))")
         }
-        let isBlob = columns.map { "typeof(\($0.quoted)) = 'blob'" }.joined(separator: " OR ")
-        let row = try file.first("SELECT \(columns.map(\.quoted).joined(separator: ", ")) FROM \(table.quoted) WHERE \(isBlob) LIMIT 1")
-        if let row, let wrong = zip(columns, row).first(where: { $0.1.blob != nil })?.0 {
-            throw unexpected("has bytes in the column \(wrong.prefix(80)) of \"\(table.prefix(80))\"; texts are expected")
-        }
     }
 
     private func unexpected(_ found: String) -> RhoConnectError { PageResponse.unexpected("the bulk file \(found)") }
 
     // MARK: Rows
 
-    /// Copies the rows of a source inside of SQLite, without a value in Swift.
-    private func copy(_ source: Source, fileID: Value, in connection: Connection) throws {
+    /// Copies the rows of a source inside of SQLite, without a value in Swift. The columns make texts of numbers.
+    private func copy(_ source: Source, fileID: Value, in connection: Connection) throws(StoreError) {
         let file = Self.schema
         if let columns = source.table.columns {
-            let texts = columns.map { "CAST(\($0.quoted) AS TEXT)" }.joined(separator: ", ")
+            let names = columns.map(\.quoted).joined(separator: ", ")
             let filled = columns.map { "\($0.quoted) IS NOT NULL" }.joined(separator: " OR ")
             try connection.execute(
                 """
-                INSERT INTO main.\(source.name.quoted) (object, \(columns.map(\.quoted).joined(separator: ", ")))
-                SELECT CAST(object AS TEXT), \(texts) FROM \(file).\(source.name.quoted) WHERE object <> '' AND (\(filled)) ORDER BY object
+                INSERT INTO main.\(source.name.quoted) (object, \(names)) SELECT object, \(names) FROM \(file).\(source.name.quoted)
+                WHERE \(Self.check(["object"] + columns)) AND object <> '' AND (\(filled)) ORDER BY object
                 """)
         } else {
             let isOrdered = try Self.isOrdered(in: connection)
+            // The plus sign keeps SQLite from the index of sources: with it each row would be searched for. A list of reserved names would be searched for each
+            // row as well; such rows are removed at the end.
             try connection.execute(
                 """
                 INSERT INTO main.object_values (source_id, object, attrib, value)
-                SELECT ?1, CAST(object AS TEXT), CAST(attrib AS TEXT), CAST(value AS TEXT) FROM \(file).object_values
-                WHERE source_id = ?2 AND value IS NOT NULL AND object <> '' AND attrib NOT IN (\(Self.reserved))\(isOrdered ? "" : " ORDER BY object, attrib")
+                SELECT ?1, object, attrib, value FROM \(file).object_values
+                WHERE +source_id = ?2 AND \(Self.check(["object", "attrib", "value"])) AND value IS NOT NULL AND attrib IS NOT NULL AND object <> ''
+                \(isOrdered ? "" : "ORDER BY object, attrib")
                 """, [Value(source.id), fileID])
         }
     }
 
+    /// The check of columns as an SQL condition. A function has at most 127 arguments.
+    private static func check(_ columns: [String]) -> String {
+        stride(from: 0, to: columns.count, by: 100).map { first in
+            "\(TextCheck.function)(\(columns[first..<min(first + 100, columns.count)].map(\.quoted).joined(separator: ", ")))"
+        }.joined(separator: " AND ")
+    }
+
+    /// The number of rows in a file whose rows were never deleted; any number in another one.
+    private static func lastRow(in connection: Connection) throws(StoreError) -> Int64 {
+        try connection.first("SELECT max(rowid) FROM \(schema).object_values")?.first?.integer ?? 0
+    }
+
     /// Whether a sample of the file's rows is in the order of their objects: they are then read as they lie, without their index.
     private static func isOrdered(in connection: Connection) throws(StoreError) -> Bool {
-        let last = try connection.first("SELECT max(rowid) FROM \(schema).object_values")?.first?.integer ?? 0
-        let places = (0..<100).map { String(1 + (last - 1) * $0 / 100) }.joined(separator: ", ")
+        let step = try max(1, lastRow(in: connection) / 100)
+        let places = (0..<100).map { String(1 + step * $0) }.joined(separator: ", ")
         let sample = try connection.rows("SELECT object FROM \(schema).object_values WHERE rowid IN (\(places)) ORDER BY rowid").compactMap(
             \.first?.text)
         return zip(sample, sample.dropFirst()).allSatisfy { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) || $0 == $1 }
     }
-
-    /// The reserved names as SQL.
-    private static let reserved = ReservedNames.members.sorted().map { "'\($0)'" }.joined(separator: ", ")
 }
 
 extension Source {

@@ -32,6 +32,7 @@ extension SyncRun {
         let sources = core.withState(\.synchronizationOrder).filter { $0.model.partition == partition && $0.model.syncType != .none }
         guard !sources.isEmpty else { return }
         reportBulk(.inProgress, .start, partition)
+        for source in sources where source.isIncremental { try SourceSync(self, source).completeLastPage() }
         guard let path = try requestFile(partition, sources.map(\.name)) else { return reportBulk(.ok, .ok, partition) }
         guard !path.isEmpty else { throw PageResponse.unexpected("the server has no bulk file: a source reported an error") }
         reportBulk(.inProgress, .download, partition)
@@ -46,7 +47,8 @@ extension SyncRun {
         } catch let error as RhoConnectError {
             throw error
         } catch {
-            throw RhoConnectError(.unexpectedServerResponse, "the bulk file cannot be read: \(error)", cause: error)
+            throw RhoConnectError(
+                .unexpectedServerResponse, "the bulk file cannot be read: \((error as? StoreError)?.message ?? "\(error)")", cause: error)
         }
         reportBulk(.inProgress, .ok, partition)
     }
@@ -101,8 +103,16 @@ extension SyncRun {
         let names = try write("blob names") { connection in
             var names = try BlobNames.read(id, in: connection)
             guard isBag else { return names.union(source.blobAttributes.keys) }
-            let suffixed = try connection.rows("SELECT DISTINCT attrib FROM object_values WHERE source_id = ?1", [Value(id)])
-                .compactMap(\.first?.text).filter { $0.hasSuffix(suffix) && $0.count > suffix.count }
+            // From one attribute to the next by the index of values, past all its values.
+            let suffixed = try connection.rows(
+                """
+                WITH RECURSIVE names (attrib) AS (
+                    SELECT min(attrib) FROM object_values WHERE source_id = ?1
+                    UNION ALL SELECT (SELECT min(attrib) FROM object_values WHERE source_id = ?1 AND attrib > names.attrib) FROM names
+                    WHERE attrib IS NOT NULL)
+                SELECT attrib FROM names WHERE attrib IS NOT NULL
+                """, [Value(id)]
+            ).compactMap(\.first?.text).filter { $0.hasSuffix(suffix) && $0.count > suffix.count }
             for attribute in suffixed {
                 let plain = String(attribute.dropLast(suffix.count))
                 try connection.execute(

@@ -127,6 +127,8 @@ struct ClientState: Sendable {
     /// Callbacks for single models, by their ids.
     var sourceCallbacks: [Int: NotificationCallback] = [:]
     var objectCallback: (@Sendable (RhoConnectObjectNotify) -> Void)?
+    /// The models with stored refusals that were reported to this process.
+    var reportedErrors: Set<Int> = []
     var observedObjects: Set<RhoConnectObjectNotify.Object> = []
 
     /// The sources in the order of a synchronization: by priority, and each one after those that it refers to.

@@ -19,8 +19,7 @@ enum LocalReset {
         for table in tables { try connection.execute("DELETE FROM \((table.first?.text ?? "").quoted)") }
         try connection.execute(
             """
-            UPDATE sources SET token = '', schema_token = '', metadata = NULL, errors = NULL, search = NULL, search_token = '', reset = 0,
-            blob_attribs = ''
+            UPDATE sources SET \(SourceRow.withoutPages), metadata = NULL, errors = NULL, search = NULL, search_token = '', reset = 0, blob_attribs = ''
             """)
         try ClientInfo.set("bulksync_state = CASE WHEN bulksync_state IS NULL THEN NULL ELSE 0 END", in: connection)
         switch self {

@@ -29,7 +29,7 @@ extension RhoConnectClient {
     ///   - action: the answer for all of them.
     /// - Throws: ``RhoConnectErrorCode/runtime``; nothing was changed in that case.
     public func onCreateError(_ notify: RhoConnectNotify, action: CreateErrorAction) throws(RhoConnectError) {
-        try forEach(notify.serverErrors.create, "create errors") { source, refusal, connection in
+        try forEach(notify.serverErrors.create, \.create) { source, refusal, connection in
             // Linked meanwhile, or answered already: there is nothing to answer.
             guard let marker = try source.queue.marker(of: refusal.object, in: connection), marker.progress == .pending else { return }
             switch action {
@@ -49,7 +49,7 @@ extension RhoConnectClient {
     public func onUpdateError(_ notify: RhoConnectNotify, action: UpdateErrorAction) throws(RhoConnectError) {
         switch action {
         case .retry:
-            try forEach(notify.serverErrors.update, "update errors") { source, refusal, connection in
+            try forEach(notify.serverErrors.update, \.update) { source, refusal, connection in
                 guard try source.table.attributes(of: refusal.object, in: connection) != nil else { return }
                 let unsent = try source.queue.unsentAttributes(of: refusal.object, in: connection)
                 let again = try ReservedNames.attributes(of: refusal.attributes).filter { !unsent.contains($0.key) }
@@ -57,7 +57,9 @@ extension RhoConnectClient {
             }
         case .rollback:
             let refused = Dictionary(notify.serverErrors.update.map { ($0.object, $0.attributes) }) { $1 }
-            try forEach(notify.serverErrors.rollback.filter { refused[$0.object] != nil }, "update errors") { source, refusal, connection in
+            let rollbacks = notify.serverErrors.rollback.filter { refused[$0.object] != nil }
+            // A refusal without the server's values is answered as well: the server does not know the object.
+            try forEach(rollbacks, \.update, answered: notify.serverErrors.update) { source, refusal, connection in
                 guard let local = try source.table.attributes(of: refusal.object, in: connection) else { return }
                 let unsent = try source.queue.unsentAttributes(of: refusal.object, in: connection), sent = refused[refusal.object] ?? [:]
                 // A later page may have brought a newer value than the rollback has: only the refused values are taken back.
@@ -72,19 +74,23 @@ extension RhoConnectClient {
     /// Answers refused deletions. Without an answer the objects stay deleted on the device, and exist on the server. RhoConnect: `onDeleteError:action:`.
     /// - Throws: as ``onCreateError(_:action:)``.
     public func onDeleteError(_ notify: RhoConnectNotify, action: DeleteErrorAction) throws(RhoConnectError) {
-        try forEach(notify.serverErrors.delete, "delete errors") { source, refusal, connection in
+        try forEach(notify.serverErrors.delete, \.delete) { source, refusal, connection in
             guard !refusal.attributes.isEmpty, try source.table.attributes(of: refusal.object, in: connection) == nil else { return }
             try source.queue.addDelete(refusal.attributes, of: refusal.object, in: connection)
         }
     }
 
+    /// Answers refusals. These, or the ones in `answered`, are then no longer stored.
     private func forEach(
-        _ refusals: [RhoConnectServerErrors.Refusal], _ label: String,
-        _ body: @escaping (Source, RhoConnectServerErrors.Refusal, Connection) throws -> Void
+        _ refusals: [RhoConnectServerErrors.Refusal], _ list: WritableKeyPath<RhoConnectServerErrors, [RhoConnectServerErrors.Refusal]> & Sendable,
+        answered: [RhoConnectServerErrors.Refusal]? = nil, _ body: @escaping (Source, RhoConnectServerErrors.Refusal, Connection) throws -> Void
     ) throws(RhoConnectError) {
         let core = core
-        try core.write(label) { connection in
+        try core.write("answer to errors") { connection in
             for refusal in refusals { try body(try core.source(named: refusal.sourceName), refusal, connection) }
+            for (name, answered) in Dictionary(grouping: answered ?? refusals, by: \.sourceName) {
+                try StoredErrors.remove(answered, from: list, of: try core.source(named: name), in: connection)
+            }
         }
     }
 }

@@ -41,6 +41,9 @@ struct ClientInfo: Sendable {
 struct SourceRow: Sendable {
     var token = ""
     var schemaToken = ""
+    /// Whether the server may have a page for this client that was not committed here. It sends that page again, as the data was at its first time.
+    var awaitsPage = false
+    var lastSearch = ""
     var metadata: String?
     var errors: String?
     var search: String?
@@ -49,7 +52,8 @@ struct SourceRow: Sendable {
     init(_ sourceID: Int, in connection: Connection) throws(StoreError) {
         guard
             let row = try connection.first(
-                "SELECT token, schema_token, metadata, errors, search, search_token FROM sources WHERE source_id = ?1", [Value(sourceID)])
+                "SELECT token, schema_token, metadata, errors, search, search_token, awaits_page, last_search FROM sources WHERE source_id = ?1",
+                [Value(sourceID)])
         else { throw StoreError(.notFound, "there is no source \(sourceID)") }
         token = row[0].text ?? ""
         schemaToken = row[1].text ?? ""
@@ -57,7 +61,12 @@ struct SourceRow: Sendable {
         errors = row[3].text
         search = row[4].text
         searchToken = row[5].text ?? ""
+        awaitsPage = row[6].integer == 1
+        lastSearch = row[7].text ?? ""
     }
+
+    /// The assignments for a model whose pages the server has forgotten.
+    static let withoutPages = "token = '', schema_token = '', awaits_page = 0"
 
     /// Sets columns of the row.
     static func set(_ assignments: String, _ values: [Value] = [], of sourceID: Int, in connection: Connection) throws(StoreError) {

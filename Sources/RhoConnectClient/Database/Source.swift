@@ -1,3 +1,5 @@
+internal import MobileStore
+
 /// A model with its number in the local database, and the place of its objects.
 struct Source: Sendable {
     let id: Int
@@ -57,6 +59,13 @@ enum ReservedNames {
             attributes[name] = value
         }
         return attributes
+    }
+
+    /// Removes the values of a property bag that have reserved names, by the index of values.
+    static func remove(from source: Source, in connection: Connection) throws(StoreError) {
+        for name in members {
+            try connection.execute("DELETE FROM object_values WHERE source_id = ?1 AND attrib = ?2", [Value(source.id), .text(name)])
+        }
     }
 
     /// Checks an object id.

@@ -13,6 +13,8 @@ struct UploadBatch: Sendable {
     var deletes: [Change] = []
     /// Whether the request is sent without changes as well.
     var isForced = false
+    /// Whether deletions wait for the page that the server may send again.
+    var holdsDeletes = false
     /// The rows of the queue that the request has.
     var rows: [Int64] = []
 
@@ -30,8 +32,10 @@ extension ChangeQueue {
     ///   - source: the model.
     ///   - waiting: whether a value of an attribute is the temporary id of another model's object: such an object is held back.
     ///   - attempts: the number of times that an upload without changes is sent for creates without an answer.
+    ///   - awaitsPage: whether the server may have a page that was not committed. It would send the page again after a deletion as well, and a value in it that
+    ///     the deletion names, too, would stay without its object: the server has no reason to take it back. So deletions wait until the page has come.
     func collect(
-        _ source: Source, attempts: Int, waiting: (_ attribute: String, _ value: String) throws -> Bool, in connection: Connection
+        _ source: Source, attempts: Int, awaitsPage: Bool, waiting: (_ attribute: String, _ value: String) throws -> Bool, in connection: Connection
     ) throws -> UploadBatch {
         var batch = UploadBatch()
         // The server does not know these ids yet.
@@ -57,6 +61,10 @@ extension ChangeQueue {
             batch.rows += rows.map(\.id)
         }
         for (object, rows) in try grouped("delete", in: connection) where !temporary.contains(object) {
+            if awaitsPage {
+                batch.holdsDeletes = true
+                break
+            }
             batch.deletes.append(.init(object: object, attributes: Dictionary(rows.map { ($0.attribute, $0.value ?? "") }) { $1 }))
             batch.rows += rows.map(\.id)
         }
@@ -70,9 +78,11 @@ extension ChangeQueue {
         return batch
     }
 
-    /// Whether creates of an upload without an answer wait for the links, which show the objects that the server has.
-    func isUncertain(in connection: Connection) throws(StoreError) -> Bool {
-        try connection.first("SELECT 1 FROM changed_values WHERE source_id = ?1 AND uncertain = 1 LIMIT 1", [Value(sourceID)]) != nil
+    /// The number of creates of an upload without an answer that wait for the links, which show the objects that the server has.
+    func uncertainCreates(in connection: Connection) throws(StoreError) -> Int {
+        Int(
+            try connection.first("SELECT count(*) FROM changed_values WHERE source_id = ?1 AND uncertain = 1", [Value(sourceID)])?.first?.integer ?? 0
+        )
     }
 
     /// Decides at the end of the server's data: uncertain creates without a link did not arrive.

@@ -12,6 +12,8 @@ struct PageApplication {
     let isSchemaChanged: Bool
     /// Whether the page is that of a search, which never has the end of the model's data.
     var isSearch = false
+    /// Whether the next query follows a page with a token.
+    var isFollowed = true
 
     private(set) var inserted = 0
     private(set) var deleted = 0
@@ -26,7 +28,7 @@ struct PageApplication {
     mutating func apply(in connection: Connection) throws {
         guard !isSchemaChanged else {
             // Acknowledged only with the application's decision to load the data again.
-            return try SourceRow.set("schema_token = ?1", [.text(page.token)], of: source.id, in: connection)
+            return try SourceRow.set("schema_token = ?1, awaits_page = 0", [.text(page.token)], of: source.id, in: connection)
         }
         try applyErrors(in: connection)
         try noteFiles(in: connection)
@@ -42,10 +44,13 @@ struct PageApplication {
         try applyDeletes(in: connection)
         try applyInserts(in: connection)
         try keepLocalChanges(in: connection)
-        guard !isSearch else { return }
+        guard !isSearch else {
+            if !page.token.isEmpty { try SourceRow.set("last_search = ?1", [.text(page.token)], of: source.id, in: connection) }
+            return
+        }
         if page.token.isEmpty { try source.queue.settle(in: connection) }
         let token = source.model.options.isPassThrough ? "" : page.token
-        try SourceRow.set("token = ?1", [.text(token)], of: source.id, in: connection)
+        try SourceRow.set("token = ?1, awaits_page = ?2", [.text(token), Value(isFollowed && !token.isEmpty)], of: source.id, in: connection)
     }
 
     /// Notes the files that the page may replace.
@@ -55,11 +60,11 @@ struct PageApplication {
         try replaced.note(page[.delete].keys + page[.insert].keys, of: source, in: connection)
     }
 
-    /// Stores the errors until they are reported, and keeps refused creates pending.
+    /// Stores the refusals until they are answered, and keeps refused creates pending.
     private func applyErrors(in connection: Connection) throws {
         guard !errors.isEmpty else { return }
         for refusal in errors.create { try source.queue.noteFailure(of: refusal.object, in: connection) }
-        if !isSearch { try SourceRow.set("errors = ?1", [.text(StoredErrors.text(errors))], of: source.id, in: connection) }
+        if !isSearch { try StoredErrors.add(errors, of: source, in: connection) }
     }
 
     private mutating func applyLinks(in connection: Connection) throws {
@@ -104,9 +109,7 @@ struct PageApplication {
             // Grouped by attribute: the index of values begins with it.
             inserted = try statement.run(forEachLeafOf: inserts, parameters: LeafParameters(outer: 2, inner: 3, value: 4, isGrouped: true))
             // Servers do not send reserved names.
-            for name in ReservedNames.members {
-                try connection.execute("DELETE FROM object_values WHERE source_id = ?1 AND attrib = ?2", [Value(source.id), .text(name)])
-            }
+            try ReservedNames.remove(from: source, in: connection)
             return
         }
         for (object, attributes) in zip(inserts.keys, inserts) {
@@ -172,35 +175,5 @@ struct PageChanges {
             }
         }
         return notify
-    }
-}
-
-/// Errors in the database, in the documented form.
-enum StoredErrors {
-    static func text(_ errors: RhoConnectServerErrors) -> String { String(decoding: errors.json.bytes, as: UTF8.self) }
-
-    /// Reads errors; a text that is damaged has none.
-    static func read(_ text: String, of source: String) -> RhoConnectServerErrors {
-        var errors = RhoConnectServerErrors()
-        guard case .object(let members)? = try? JSONValue(parsing: text) else { return errors }
-        for (key, value) in members.map({ ($0.key, $0.value) }) {
-            switch key {
-            case "create-error": errors.create = refusals(value, source)
-            case "update-error": errors.update = refusals(value, source)
-            case "delete-error": errors.delete = refusals(value, source)
-            case "update-rollback": errors.rollback = refusals(value, source)
-            default: errors.source[key] = value["message"]?.string ?? ""
-            }
-        }
-        return errors
-    }
-
-    private static func refusals(_ value: JSONValue, _ source: String) -> [RhoConnectServerErrors.Refusal] {
-        guard case .object(let objects) = value else { return [] }
-        return objects.map { object in
-            var attributes: [String: String] = [:]
-            if case .object(let members)? = object.value["attributes"] { for member in members { attributes[member.key] = member.value.string } }
-            return .init(sourceName: source, object: object.key, message: object.value["message"]?.string ?? "", attributes: attributes)
-        }
     }
 }

@@ -30,15 +30,15 @@ final class SourceSync {
         var isSchemaChanged = false
         do throws(RhoConnectError) {
             try reportStoredErrors()
-            if try run.core.database.read({ try self.source.queue.isUncertain(in: $0) }) {
-                isSchemaChanged = try receive()
-                if !isSchemaChanged {
-                    try run.write("resolve uploads") { try self.source.queue.resolveUncertain(self.source.table, in: $0) }
-                }
-            }
+            try SourceSearch(run, source).recover()
+            if try uncertainCreates() > 0 { isSchemaChanged = try resolveUncertain() }
             if !isSchemaChanged {
-                try upload()
+                let holdsDeletes = try upload()
                 isSchemaChanged = try receive()
+                if holdsDeletes, !isSchemaChanged {
+                    try upload()
+                    isSchemaChanged = try receive()
+                }
             }
         } catch {
             failure = error
@@ -52,13 +52,39 @@ final class SourceSync {
 
     // MARK: Upload
 
+    private func uncertainCreates() throws(RhoConnectError) -> Int {
+        let queue = source.queue
+        return try run.core.database.read { try queue.uncertainCreates(in: $0) }
+    }
+
+    /// Finds out which creates of an upload without an answer the server has: those with links or errors. The server's queue may hold others, after one that it
+    /// refused or because its process ended, and works them off with the next upload of any client. So uploads without changes follow until none of them brings
+    /// anything; the creates that are left then did not arrive.
+    /// - Returns: whether the server's schema has changed.
+    private func resolveUncertain() throws(RhoConnectError) -> Bool {
+        if try receive() { return true }
+        var left = try uncertainCreates(), before = left + 1
+        while left > 0, left < before {
+            _ = try send(UploadBatch())
+            if try receive() { return true }
+            (before, left) = (left, try uncertainCreates())
+        }
+        let source = source
+        try run.write("resolve uploads") { try source.queue.resolveUncertain(source.table, in: $0) }
+        return false
+    }
+
     /// Sends the local changes.
-    func upload() throws(RhoConnectError) {
+    /// - Returns: whether deletions wait for the end of the data.
+    @discardableResult
+    func upload() throws(RhoConnectError) -> Bool {
         let source = source, attempts = run.calls.settings.createAttempts
         let batch = try run.write("collect changes") { connection in
-            try source.queue.collect(source, attempts: attempts, waiting: { try self.isTemporary($1, of: $0, in: connection) }, in: connection)
+            try source.queue.collect(
+                source, attempts: attempts, awaitsPage: try SourceRow(source.id, in: connection).awaitsPage,
+                waiting: { try self.isTemporary($1, of: $0, in: connection) }, in: connection)
         }
-        guard !batch.isEmpty || batch.isForced else { return }
+        guard !batch.isEmpty || batch.isForced else { return batch.holdsDeletes }
         let answer: ServerCalls.Answer
         do throws(RhoConnectError) {
             answer = try send(batch)
@@ -73,6 +99,7 @@ final class SourceSync {
             if let session = answer.session { try ClientInfo.renew(session: session, in: connection) }
         }
         run.calls.session = answer.session ?? run.calls.session
+        return batch.holdsDeletes
     }
 
     private func send(_ batch: UploadBatch) throws(RhoConnectError) -> ServerCalls.Answer {
@@ -100,10 +127,24 @@ final class SourceSync {
 
     // MARK: Pages
 
-    /// Receives pages until the end of the data.
+    /// Receives the page that the server may have for this client, before something else than a query gives the client newer data: the page would come again
+    /// afterwards, and put the older data over it. The end of the data is not awaited.
+    func completeLastPage() throws(RhoConnectError) {
+        let id = source.id
+        try forgetReportedErrors()
+        try SourceSearch(run, source).recover()
+        guard try run.core.database.read({ try SourceRow(id, in: $0).awaitsPage }) else { return }
+        _ = try receive(isOnePage: true)
+    }
+
+    /// Receives pages until the end of the data, or one page without reports; its errors are reported by the next synchronization.
     /// - Returns: whether the server's schema has changed.
-    private func receive() throws(RhoConnectError) -> Bool {
+    private func receive(isOnePage: Bool = false) throws(RhoConnectError) -> Bool {
         var isAtEnd = false
+        if !source.model.options.isPassThrough {
+            let id = source.id
+            try run.write("query") { try SourceRow.set("awaits_page = 1", of: id, in: $0) }
+        }
         while !isAtEnd {
             try run.checkStopped()
             let calls = run.calls, id = source.id
@@ -117,6 +158,7 @@ final class SourceSync {
             total = page.totalCount
             let blobs = try BlobDownload(run, source).files(of: page)
             var application = PageApplication(source, page, run.core, blobs)
+            application.isFollowed = !isOnePage
             let session = answer.session
             try run.write("page of \(source.name)") { connection in
                 try application.apply(in: connection)
@@ -125,9 +167,9 @@ final class SourceSync {
             run.deleteReplacedFiles()
             run.calls.session = session ?? run.calls.session
             if application.isSchemaChanged { return true }
-            report(application, page)
+            if isOnePage { reportObjects(application.changes) } else { report(application, page) }
             if let failure = blobs.failure { throw failure }
-            isAtEnd = page.token.isEmpty || source.model.options.isPassThrough
+            isAtEnd = isOnePage || page.token.isEmpty || source.model.options.isPassThrough
         }
         return false
     }
@@ -146,25 +188,33 @@ final class SourceSync {
         run.report(notify)
     }
 
-    /// Reports errors that were committed, and forgets them.
+    /// Reports errors that were committed.
     private func reportErrors(_ errors: RhoConnectServerErrors) {
-        guard !errors.isEmpty, !run.isStopped else { return }
+        guard !errors.isEmpty else { return }
+        guard !run.isStopped else {
+            // The application has not had these: all are reported again.
+            run.core.withState { _ = $0.reportedErrors.remove(source.id) }
+            return
+        }
         var notify = notification(.error)
         notify.errorCode = .customSyncServer
         notify.errorMessage = errors.source.sorted { $0.key < $1.key }.first?.value ?? ""
         notify.serverErrors = errors
         run.report(notify)
-        let id = source.id
-        do throws(RhoConnectError) {
-            try run.core.database.write("errors reported") { try SourceRow.set("errors = NULL", of: id, in: $0) }
-        } catch {
-            run.core.log(.warning, "the errors of \(source.name) will be reported again: \(error)")
-        }
+        run.core.withState { _ = $0.reportedErrors.insert(source.id) }
     }
 
-    /// Reports the errors of a page that was committed by a process which ended before it could report them.
+    /// Forgets the refusals that the application has had since the last synchronization.
+    private func forgetReportedErrors() throws(RhoConnectError) {
+        let id = source.id
+        guard run.core.withState({ $0.reportedErrors.remove(id) }) != nil else { return }
+        try run.core.database.write("errors reported") { try SourceRow.set("errors = NULL", of: id, in: $0) }
+    }
+
+    /// Reports the refusals of a process which ended before the application could answer them.
     private func reportStoredErrors() throws(RhoConnectError) {
         let id = source.id
+        try forgetReportedErrors()
         guard let stored = try run.core.database.read({ try SourceRow(id, in: $0).errors }) else { return }
         reportErrors(StoredErrors.read(stored, of: source.name))
     }

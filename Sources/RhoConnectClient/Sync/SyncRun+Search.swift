@@ -8,10 +8,11 @@ extension SyncRun {
         do throws(RhoConnectError) {
             try begin()
             try synchronizeBulk()
+            for source in sources where source.isIncremental { try SourceSync(self, source).completeLastPage() }
             if request.syncChanges {
                 for source in sources where source.isIncremental { uploadBeforeSearch(source) }
             }
-            for source in sources { try SourceSearch(self, source, request).search() }
+            for source in sources { try SourceSearch(self, source).search(request) }
         } catch {
             failure = error
         }
@@ -39,14 +40,11 @@ extension SyncRun {
 final class SourceSearch {
     private let run: SyncRun
     private let source: Source
-    private let request: SearchRequest
     private var cumulative = 0
 
-    init(_ run: SyncRun, _ source: Source, _ request: SearchRequest) {
-        (self.run, self.source, self.request) = (run, source, request)
-    }
+    init(_ run: SyncRun, _ source: Source) { (self.run, self.source) = (run, source) }
 
-    func search() throws(RhoConnectError) {
+    func search(_ request: SearchRequest) throws(RhoConnectError) {
         try recover()
         var token = ""
         while true {
@@ -54,7 +52,7 @@ final class SourceSearch {
             try remember(request.path + "?" + request.parameters, token.isEmpty ? "1" : token)
             let page = try self.page(token: token, path: request.path, parameters: request.parameters)
             guard let page else { break }
-            try apply(page, isReported: true)
+            try apply(page, progressStep: request.progressStep)
             guard page.count > 0, !page.token.isEmpty, page[.searchError].exists == false else { break }
             token = page.token
             // Sources without a copy on the server answer everything at once, and fail when they are asked again.
@@ -64,18 +62,22 @@ final class SourceSearch {
     }
 
     /// Receives the last page of a search that was interrupted.
-    private func recover() throws(RhoConnectError) {
+    func recover() throws(RhoConnectError) {
         let id = source.id
         let row = try run.core.database.read { try SourceRow(id, in: $0) }
         guard let search = row.search else { return }
         let parts = search.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         let parameters = (parts.count > 1 && !parts[1].isEmpty ? parts[1] + "&" : "") + "resend=1"
         do throws(RhoConnectError) {
-            if let page = try page(token: row.searchToken, path: parts[0], parameters: parameters), !page[.searchError].exists {
-                try apply(page, isReported: false)
+            // The request for the first page may not have arrived: the server then has the last page of the search before it, whose data is older.
+            if let page = try page(token: row.searchToken, path: parts[0], parameters: parameters), !page[.searchError].exists,
+                row.searchToken != "1" || page.token != row.lastSearch
+            {
+                try apply(page, progressStep: nil)
             }
         } catch {
-            guard error.code == .remoteServer else { throw error }
+            // Without an answer the page may still be there.
+            guard [.remoteServer, .unexpectedServerResponse, .syncVersion].contains(error.code) else { throw error }
             run.core.log(.warning, "the last page of an interrupted search in \(source.name) is lost: \(error)")
         }
         try forget()
@@ -100,28 +102,29 @@ final class SourceSearch {
         return page
     }
 
-    private func apply(_ page: PageResponse, isReported: Bool) throws(RhoConnectError) {
+    /// - Parameter progressStep: as in the request; nil for a page without reports.
+    private func apply(_ page: PageResponse, progressStep: Int?) throws(RhoConnectError) {
         let blobs = try BlobDownload(run, source).files(of: page)
         var application = PageApplication(source, page, run.core, blobs)
         application.isSearch = true
         try run.write("search page of \(source.name)") { try application.apply(in: $0) }
         run.deleteReplacedFiles()
-        guard isReported else { return }
+        guard let progressStep else { return }
         if !application.errors.isEmpty {
             var notify = notification(.error)
             notify.errorCode = .customSyncServer
             notify.serverErrors = application.errors
             run.collect(notify)
         }
-        reportSteps(page)
+        reportSteps(page, every: progressStep)
         let changes = run.core.withState { application.changes.notification(of: source.id, observed: $0.observedObjects) }
         if !changes.isEmpty, !run.isStopped { run.core.withState(\.objectCallback)?(changes) }
         if let failure = blobs.failure { throw failure }
     }
 
     /// Reports the steps within the page, and the page.
-    private func reportSteps(_ page: PageResponse) {
-        let before = cumulative, step = request.progressStep
+    private func reportSteps(_ page: PageResponse, every step: Int) {
+        let before = cumulative
         if step > 0 {
             for reached in stride(from: before / step * step + step, through: before + page.count, by: step) {
                 cumulative = reached

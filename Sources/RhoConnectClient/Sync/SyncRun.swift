@@ -138,7 +138,7 @@ final class SyncRun {
         guard !id.isEmpty else { throw PageResponse.unexpected("the response has no client id") }
         try write("client id") { connection in
             try ClientInfo.set("client_id = ?1, reset = 0", [.text(id)], in: connection)
-            try connection.execute("UPDATE sources SET reset = 0, token = '', schema_token = ''")
+            try connection.execute("UPDATE sources SET reset = 0, \(SourceRow.withoutPages)")
             if let session = answer.session { try ClientInfo.renew(session: session, in: connection) }
         }
         calls.clientID = id
@@ -156,7 +156,7 @@ final class SyncRun {
         let body = JSONValue.object(["sources": .array(sources.map { ["name": .string($0)] })]).bytes
         _ = try calls.send(isCurrent ? "POST" : "GET", url, json: isCurrent && !sources.isEmpty ? body : nil)
         try write("server reset") { connection in
-            try connection.execute("UPDATE sources SET reset = 0, token = '', schema_token = '' WHERE reset = 1 OR ?1", [Value(all)])
+            try connection.execute("UPDATE sources SET reset = 0, \(SourceRow.withoutPages) WHERE reset = 1 OR ?1", [Value(all)])
             if all { try ClientInfo.set("reset = 0", in: connection) }
         }
     }

@@ -113,7 +113,11 @@ import Testing
 
     @Test(
         "RC-145: a failed file leaves the data and the state as they were; failed downloads of attributes continue there",
-        arguments: ["status", "garbage", "truncated", "two entries", "trigger", "view", "columns", "bytes", "page", "computed", "no database"])
+        arguments: [
+            "status", "garbage", "truncated", "two entries", "trigger", "view", "columns", "bytes", "no UTF-8", "no UTF-8 in an id", "page",
+            "computed",
+            "no row ids", "no database",
+        ])
     func failures(kind: String) async throws {
         let bench = try Bench()
         bench.server.add("Item", #"{"insert":{"1":{"a":"x"}}}"#, token: "1")
@@ -133,7 +137,13 @@ import Testing
             case "columns": try archive("ALTER TABLE object_values ADD COLUMN more TEXT")
             case "computed":
                 try archive("DROP TABLE object_values", "CREATE TABLE object_values (source_id, attrib, object, value AS (attrib || 'x'))")
+            case "no row ids":
+                try archive(
+                    "DROP TABLE object_values",
+                    "CREATE TABLE object_values (source_id, attrib, object, value, PRIMARY KEY (object, attrib)) WITHOUT ROWID")
             case "bytes": try archive("UPDATE object_values SET value = x'00FF'")
+            case "no UTF-8": try archive("UPDATE object_values SET value = CAST(x'61FF' AS TEXT)")
+            case "no UTF-8 in an id": try archive("UPDATE object_values SET object = CAST(x'C0AF' AS TEXT)")
             case "page": try BulkFiles.zip(Self.damaged(bench), name: "a.data")
             case "two entries": try Self.twoEntries
             default: try BulkFiles.zip(patternBytes(9000), name: "a.data")
@@ -147,6 +157,8 @@ import Testing
         let last = try #require(notes.last)
         #expect(last.status == .error && last.syncType == .bulk && last.bulkStatus == nil)
         #expect(last.errorCode == (kind == "status" ? .remoteServer : .unexpectedServerResponse), "\(last)")
+        if kind == "bytes" { #expect(last.errorMessage.hasSuffix(": bytes where a text is expected")) }
+        if kind.hasPrefix("no UTF-8") { #expect(last.errorMessage.hasSuffix(": a text that is not UTF-8")) }
         #expect(try await bench.item.findAll().map { $0["object"] } == ["1"])
         #expect(try bench.client.bulkSyncState() == .notSynchronized)
         #expect(await bench.client.syncAll().errorCode == .none)
@@ -183,6 +195,22 @@ import Testing
         #expect(bench.server.queries.isEmpty)
     }
 
+    @Test("a page that the server may send again is received before the file is requested, whose data is newer")
+    func pageBeforeFile() throws {
+        let transport = CuttingTransport()
+        let bench = try Bench(transport: transport)
+        let page = StrictServer.Answer.json(StrictServer.page(#"{"insert":{"1":{"a":"old"}}}"#, token: "11", count: 1))
+        // The server's rule: the pending page comes until it is acknowledged.
+        bench.server.onRequest { request in request.isQuery ? request.query["token"] == "11" ? .json(StrictServer.page()) : page : nil }
+        Self.serve(try BulkFiles.archive(bench.directory, sources: [("Item", "incremental")], values: [(1, "1", "a", "new")]), on: bench)
+        transport.setFate { $0.url.contains("/app/v1/") ? .loseAnswer : .pass }
+        #expect(bench.client.syncAll().errorCode == .network)
+        transport.setFate { _ in .pass }
+        try bench.client.setBulkSyncState(.notSynchronized)
+        #expect(bench.client.syncAll().errorCode == .none)
+        #expect(try bench.item.find("1")?["a"] == "new")
+    }
+
     @Test func `fixed schemas are loaded from their own tables`() throws {
         let fixed = RhomModel("Fixed", modelType: .fixedSchema(RhomSchema(version: "1", "title", "price")))
         let bench = try Bench(item: fixed)
@@ -194,6 +222,49 @@ import Testing
         try bench.client.setBulkSyncState(.notSynchronized)
         #expect(bench.client.syncAll().errorCode == .none)
         #expect(try fixed.findAll().map(\.attributes) == [["title": "Saw"], ["title": "Axe", "price": "9"]])
+    }
+
+    @Test func `fixed schemas may have more columns than a function has arguments`() throws {
+        let columns = (0..<200).map { "c\($0)" }
+        let fixed = RhomModel("Fixed", modelType: .fixedSchema(RhomSchema(version: "1", properties: columns.map { .init($0) })))
+        let bench = try Bench(item: fixed)
+        let table = "CREATE TABLE Fixed (object PRIMARY KEY, \(columns.joined(separator: ", ")))"
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Fixed", "incremental")], extra: [table, "INSERT INTO Fixed (object, c0, c199) VALUES ('1', 'a', 'b')"]),
+            on: bench)
+        try bench.client.setBulkSyncState(.notSynchronized)
+        #expect(bench.client.syncAll().errorCode == .none)
+        #expect(try fixed.findAll().map(\.attributes) == [["c0": "a", "c199": "b"]])
+    }
+
+    @Test(arguments: [false, true])
+    func `reserved names, empty ids and missing values of a file are left out`(isLarge: Bool) throws {
+        let bench = try Bench()
+        let rows = isLarge ? (10_000..<16_000).map { (1, String($0), "a", "x") } : []
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Item", "incremental")],
+                values: rows + [(1, "2", "a", "x"), (1, "2", "attrib_type", "x"), (1, "", "a", "x")],
+                extra: ["INSERT INTO object_values VALUES (1, 'a', '3', NULL), (1, NULL, '4', 'x'), (1, 'a', NULL, 'x'), (NULL, 'a', '5', 'x')"]),
+            on: bench)
+        try bench.client.setBulkSyncState(.notSynchronized)
+        #expect(bench.client.syncAll().errorCode == .none)
+        #expect(try bench.item.count() == rows.count + 1)
+        #expect(try bench.item.find("2")?.attributes == ["a": "x"])
+        #expect(try bench.value("SELECT count(*) FROM object_values WHERE object = '' OR attrib = 'attrib_type'") == 0)
+    }
+
+    @Test(arguments: [Int64.max, Int64.max - 1, 5000, -3])
+    func `row ids of any size are the server's affair`(last: Int64) throws {
+        let bench = try Bench()
+        Self.serve(
+            try BulkFiles.archive(
+                bench.directory, sources: [("Item", "incremental")], values: [(1, "2", "a", "x")],
+                extra: ["INSERT INTO object_values (rowid, source_id, object, attrib, value) VALUES (\(last), 1, '1', 'a', 'y')"]), on: bench)
+        try bench.client.setBulkSyncState(.notSynchronized)
+        #expect(bench.client.syncAll().errorCode == .none)
+        #expect(try bench.item.findAll().map { $0["a"] } == ["y", "x"])
     }
 
     @Test func `bulk-only models are loaded, and not queried`() throws {

@@ -176,13 +176,6 @@ import Testing
             return .json(StrictServer.page("{\"create-error\":{\"\(temporary)\":{\"title\":\"new\"},\"\(temporary)-error\":{\"message\":\"no\"}}}"))
         }
         bench.client.syncAll()
-        #expect(try bench.value("SELECT count(*) FROM sources WHERE errors IS NOT NULL") == 0)
-        let store = try Database(ConnectionProfile(path: bench.directory.file("store.db")))
-        try store.write {
-            try $0.execute(
-                "UPDATE sources SET errors = ?1",
-                [.text("{\"create-error\":{\"\(temporary)\":{\"message\":\"no\",\"attributes\":{\"title\":\"new\"}}}}")])
-        }
         bench.server.onRequest(nil)
         let (again, _) = try bench.reopened()
         let result = again.syncAll()

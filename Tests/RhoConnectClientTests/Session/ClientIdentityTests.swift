@@ -112,6 +112,28 @@ import Testing
         bench.check()
     }
 
+    @Test func `models whose tables were made anew are named in one reset, which has its mark until a 200`() throws {
+        func model(_ name: String, _ version: String) -> RhomModel {
+            RhomModel(name, modelType: .fixedSchema(RhomSchema(version: version, properties: [.init("title")])))
+        }
+        let bench = try Bench(item: model("Item", "1"), others: [model("Second", "1"), model("Third", "1")])
+        for name in ["Item", "Second", "Third"] { bench.server.add(name, #"{"insert":{"1":{"title":"Saw"}}}"#, token: "5") }
+        bench.client.syncAll()
+        bench.server.forgetRequests()
+        let place = "POST /rc/v1/clients/client1/reset"
+        bench.server.answer(place, .text(500, "boom"))
+        bench.server.answer(place, .empty)
+        let (client, _) = try bench.reopened(item: model("Item", "2"), others: [model("Second", "2"), model("Third", "1")])
+        #expect(client.syncAll().errorCode == .remoteServer)
+        #expect(bench.server.queries.isEmpty)
+        #expect(client.syncAll().errorCode == .none)
+        #expect(client.syncAll().errorCode == .none)
+        let resets = bench.server.requests.filter { $0.path.hasSuffix("/reset") }
+        #expect(resets.map(\.json) == Array(repeating: ["sources": [["name": "Item"], ["name": "Second"]]] as JSONValue, count: 2))
+        #expect(bench.server.queries.prefix(3).map { $0.query["token"] } == ["1", "1", "1"])
+        bench.check()
+    }
+
     @Test("RC-036: another server address ends the session and forgets the client id; the data stays")
     func otherServer() throws {
         let bench = try Bench()
@@ -123,6 +145,24 @@ import Testing
         #expect(!bench.client.isLoggedIn)
         #expect(try bench.value("SELECT client_id FROM client_info") == "")
         #expect(try bench.item.count() == 1)
+    }
+
+    @Test func `a database of the first version is taken over, one of an unknown version is refused`() throws {
+        let bench = try Bench()
+        try bench.item.create(["title": "Saw"])
+        try bench.database.close()
+        func change(_ statements: String...) throws {
+            let store = try Database(ConnectionProfile(path: bench.directory.file("store.db")))
+            try store.write { connection in for statement in statements { try connection.execute(statement) } }
+            try store.close()
+        }
+        try change("ALTER TABLE sources DROP COLUMN awaits_page", "ALTER TABLE sources DROP COLUMN last_search", "PRAGMA user_version = 1")
+        let (client, item) = try bench.reopened()
+        #expect(try item.findAll().map { $0["title"] } == ["Saw"])
+        #expect(client.syncAll().errorCode == .none)
+        try change("PRAGMA user_version = 3")
+        let error = #expect(throws: RhoConnectError.self) { _ = try bench.reopened() }
+        #expect(error?.message == "the database has version 3 of its tables; this release reads the versions 1 and 2")
     }
 
     @Test(arguments: [true, false])

@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileStore
 import MobileTransport
 import RhoConnectClient
@@ -206,6 +207,72 @@ import Testing
         #expect(try bench.upload(1)["update"] == ["77": ["price": "20", "title": "bad"]])
     }
 
+    @Test("refusals that the application could not answer before its process ended are reported to the next one, answered ones are not")
+    func unansweredErrors() throws {
+        let bench = try Self.filled()
+        let id = try bench.item.create(["title": "New"])
+        try bench.item.save(["object": "77", "price": "-1"])
+        bench.server.add(
+            "Item",
+            "{\"create-error\":{\"\(id)\":{\"title\":\"New\"},\"\(id)-error\":{\"message\":\"no\"}},"
+                + #""update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
+        #expect(bench.client.syncAll().hasCreateErrors)
+        let (client, item) = try bench.reopened()
+        let again = client.syncAll()
+        #expect(again.serverErrors.create.map(\.object) == [id] && again.serverErrors.create.map(\.message) == ["no"])
+        #expect(
+            again.serverErrors.update.map(\.object) == ["77"] && again.serverErrors.rollback.map(\.attributes) == [["title": "Saw", "price": "12"]])
+        try client.onCreateError(again, action: .delete)
+        let (last, lastItem) = try bench.reopened()
+        let left = last.syncAll()
+        #expect(!left.hasCreateErrors && left.hasUpdateErrors)
+        try last.onUpdateError(left, action: .rollback)
+        #expect(try lastItem.findAll().map(\.attributes) == [["title": "Saw", "price": "12"]])
+        #expect(try !item.isChanged() && last.syncAll().serverErrors.isEmpty)
+        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
+    }
+
+    @Test("a refused update of an object that the server does not have is answered by a rollback as well")
+    func rollbackWithoutValues() throws {
+        let bench = try Self.filled()
+        try bench.item.save(["object": "77", "price": "-1"])
+        bench.server.add("Item", #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"gone"}}}"#, count: 0)
+        try bench.client.onUpdateError(bench.client.syncAll(), action: .rollback)
+        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
+    }
+
+    @Test("refusals of a page whose report the application stopped are reported by the next synchronization")
+    func stoppedReport() throws {
+        let bench = try Bench()
+        for (object, token) in [("77", "21"), ("80", "22")] {
+            let errors = "{\"\(object)\":{\"a\":\"b\"},\"\(object)-error\":{\"message\":\"no\"}}"
+            bench.server.add("Item", "{\"insert\":{\"\(object)\":{\"a\":\"x\"}},\"update-error\":\(errors)}", token: token)
+        }
+        // Stopped in the transaction of the second page: it is committed, and not reported.
+        let stored = SystemLock(0), stop = SystemLock<(@Sendable () -> Void)?>(nil)
+        let profile = ConnectionProfile(
+            path: bench.directory.file("store.db"),
+            trace: { statement in
+                guard statement.contains("SET errors"),
+                    stored.withLock({
+                        $0 += 1; return $0 == 2
+                    })
+                else { return }
+                stop.withLock { $0 }?()
+            })
+        let client = RhoConnectClient(try RhoConnectClient.initDatabase(profile))
+        stop.withLock { $0 = { client.stopSync() } }
+        defer { stop.withLock { $0 = nil } }
+        let item = RhomModel("Item")
+        try client.addModels([item])
+        try client.setSyncServer(bench.server.url)
+        #expect(client.syncAll().errorCode == .cancelledByUser)
+        #expect(try item.count() == 2)
+        #expect(Set(client.syncAll().serverErrors.update.map(\.object)) == ["77", "80"])
+        #expect(client.syncAll().serverErrors.isEmpty)
+    }
+
     @Test("RC-102: a refused deletion is sent again")
     func deleteError() throws {
         let bench = try Self.filled()
@@ -325,7 +392,7 @@ import Testing
         #expect(try bench.upload(1)["update"] == nil)
     }
 
-    @Test("RC-111: after an upload without an answer the links come first; only creates without one are sent again")
+    @Test("RC-111: after an upload without an answer the links come first, also those of the server's queue; only creates without one are sent again")
     func lostAnswer() throws {
         let transport = CuttingTransport()
         let bench = try Bench(transport: transport)
@@ -342,12 +409,34 @@ import Testing
         bench.server.add("Item", "{\"links\":{\"\(taken)\":{\"l\":\"91\"}}}", token: "1", count: 0)
         let (client, item) = try bench.reopened()
         client.syncAll()
-        #expect(bench.server.requests.map(\.method) == ["GET", "GET", "POST", "GET"])
+        // An upload without changes comes between: the server's queue may still hold some of them.
+        #expect(bench.server.requests.map(\.method) == ["GET", "GET", "POST", "GET", "POST", "GET"])
+        #expect(try bench.upload(0) == ["source_name": "Item", "client_id": "client1"] as JSONValue)
         #expect(
-            try bench.upload(0) == [
+            try bench.upload(1) == [
                 "source_name": "Item", "client_id": "client1", "create": [lost: ["title": "Axe 2"]], "update": ["91": ["title": "Saw 2"]],
             ] as JSONValue)
         #expect(try item.count() == 2)
+        bench.check()
+    }
+
+    @Test("deletions wait for a page that may be on its way, other changes do not")
+    func deletionsAfterThePage() throws {
+        let transport = CuttingTransport()
+        let bench = try Bench(transport: transport)
+        bench.server.add("Item", #"{"insert":{"1":{"a":"x"},"2":{"a":"x"}}}"#, token: "11", count: 2)
+        bench.client.syncAll()
+        transport.setFate { $0.method == "GET" && $0.url.contains("/app/v1/") ? .refuse : .pass }
+        #expect(bench.client.syncAll().errorCode == .network)
+        transport.setFate { _ in .pass }
+        try bench.item.save(["object": "1", "a": "y"])
+        try bench.item.destroy(["object": "2"])
+        bench.server.forgetRequests()
+        let (client, _) = try bench.reopened()
+        for _ in 0..<2 { #expect(client.syncAll().errorCode == .none) }
+        #expect(bench.server.requests.map(\.method) == ["POST", "GET", "POST", "GET", "GET"])
+        #expect(try bench.upload(0) == ["source_name": "Item", "client_id": "client1", "update": ["1": ["a": "y"]]] as JSONValue)
+        #expect(try bench.upload(1) == ["source_name": "Item", "client_id": "client1", "delete": ["2": ["a": "x"]]] as JSONValue)
         bench.check()
     }
 
