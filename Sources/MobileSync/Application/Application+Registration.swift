@@ -76,10 +76,6 @@ extension Application {
     /// Does the same asynchronously. By default it returns as soon as the application is connecting, whether or not a server answers: the callback
     /// and ``events`` report connected, or a connection error, after which the application tries again by itself. Synchronizations need not wait
     /// for this connection. Cancelling the task ends the wait with ``SyncError/Code/cancelled``; the work continues, as after a timeout.
-    ///
-    ///     try await application.startConnection()                          // returns while the server is out of reach, too
-    ///     try await application.startConnection(timeout: .seconds(30))     // returns when it is connected
-    ///
     /// - Parameter timeout: zero or less (default): waits until the application is connecting. Above zero: waits so long until it is connected. nil
     ///   waits without limit.
     public func startConnection(timeout: Duration? = .zero) async throws(SyncError) {

@@ -40,7 +40,7 @@ extension PackageDatabase {
     }
 }
 
-/// The turn of a request on its package's thread: the request takes it, or its cancelled caller drops it, whoever comes first.
+/// The turn of a request on its package's thread: the request takes it, or its cancelled caller drops it, whichever is first.
 final class PackageTurn: Sendable {
     private let isOver = SystemLock(false)
 

@@ -52,7 +52,7 @@ final class PackageSynchronizer: Sendable {
     func cancel(_ request: SynchronizationRequest) { cancel([request]) }
 
     /// Cancels a request whose caller waits for it.
-    /// - Returns: whether the caller is free at once: the request waited, or others share its synchronization, which goes on for them.
+    /// - Returns: whether the caller is free at once: the request waited, or others share its synchronization, which continues for them.
     func leave(_ request: SynchronizationRequest) -> Bool {
         if state.withLock({ $0.queue.withdraw(request) }) { return true }
         cancel(request)

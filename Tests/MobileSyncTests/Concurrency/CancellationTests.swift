@@ -42,7 +42,7 @@ import Testing
         let silent = try SilentServer()
         let device = try subscribedDevice(silent)
         let call = try #require(Self.calls.first { $0.name == name }).call
-        // These send nothing: they wait behind another call.
+        // These send nothing: they wait for another call.
         let isLocal = ["stopConnection", "offlineLogin", "disableSync"].contains(name)
         if name == "startConnection" || name == "stopConnection" {
             silent.isOff.withLock { $0 = true }
@@ -172,7 +172,7 @@ private final class SilentServer: Transport {
     /// Waits until one more request was sent.
     func connection() async { await arrivals.next() }
 
-    /// Ends the requests that nobody can cancel.
+    /// Ends the requests that no caller can cancel.
     func refuse() { running.cancel() }
 }
 
