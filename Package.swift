@@ -74,7 +74,10 @@ let package = Package(
         .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto", "MobileExecution"], swiftSettings: swift),
         .target(
             name: "MobileObjects", dependencies: ["MobileStore", "MobileModel", "MobileCrypto", "MobileExecution"], exclude: ["README.md"],
-            resources: [.embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings")], swiftSettings: swift),
+            resources: [
+                .embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings"),
+                .embedInCode("Errors/superr.bundle/en.lproj/ErrorRemedies.strings"),
+            ], swiftSettings: swift),
         .target(
             name: "MobileSync",
             dependencies: [

@@ -56,9 +56,24 @@ package final class Promise<Value: Sendable, Failure: Error>: Sendable {
 
     /// The result, awaited without blocking a thread.
     package var value: Value {
-        get async throws(Failure) {
-            let result = await withCheckedContinuation { continuation in observe { continuation.resume(returning: $0) } }
-            return try result.get()
+        get async throws(Failure) { try await settled.get() }
+    }
+
+    private var settled: Result<Value, Failure> {
+        get async { await withCheckedContinuation { continuation in observe { continuation.resume(returning: $0) } } }
+    }
+
+    /// The result, awaited without blocking a thread, until the task is cancelled.
+    /// - Parameter onCancel: called once when the task is cancelled. It can give the promise a result; an error that it returns ends the wait of
+    ///   this caller alone.
+    package func value(onCancel: @escaping @Sendable () -> Failure?) async throws(Failure) -> Value {
+        let mine = Promise()
+        observe { mine.resolve($0) }
+        let result = await withTaskCancellationHandler {
+            await mine.settled
+        } onCancel: {
+            if let error = onCancel() { mine.resolve(.failure(error)) }
         }
+        return try result.get()
     }
 }

@@ -54,6 +54,7 @@ struct EntityEmitter: Emitter {
             // A class without stored values uses the runtime's own initializers and hooks.
             if !stored.isEmpty {
                 emitStored(to: &text)
+                emitCreating(to: &text)
                 emitHooks(to: &text)
             }
             emitColumns(to: &text)

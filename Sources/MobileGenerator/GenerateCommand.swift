@@ -6,7 +6,7 @@ public struct GenerateCommand {
     /// The usage of the command, for people.
     public static let usage = """
         usage: mobile generate MODEL.mbo.json [--output DIRECTORY] [--page-size BYTES] [--clean] [--objects NAME,...] [--group NAME,...]
-                               [--check-back-ends] [--save NAME]
+                               [--check-back-ends [--backend NAME=PLACE ...]] [--save NAME]
                mobile generate [--configuration NAME] [options as above]
                mobile generate --diff OLD.mbo.json NEW.mbo.json
                mobile generate --schema
@@ -18,6 +18,7 @@ public struct GenerateCommand {
           --objects NAME,...    only these objects, and those that their relationships and queries lead to
           --group NAME,...      the objects of these synchronization groups, and those that they lead to
           --check-back-ends     opens the back ends first; their tables, columns and statements must match the model
+          --backend NAME=PLACE  the SQLite file or the address (postgresql://USER@HOST/DATABASE) of a back end, over the path in the model
           --save NAME           keeps the options as a configuration in .mobile-generate.json of the working directory
           --configuration NAME  begins with the options of a configuration; without any argument, with those of the last one
           --diff OLD NEW        reports the changes to databases of an older model when the newer one opens them, and the changes
@@ -29,8 +30,9 @@ public struct GenerateCommand {
 
     /// Takes a line of the command's output.
     public typealias Printer = (String) -> Void
-    /// Compares a model with its back ends. The URL is the directory that the model's paths are relative to. Throws an error for a mismatch.
-    public typealias BackEndCheck = (PackageModel, URL) throws -> Void
+    /// Compares a model with its back ends. The URL is the directory that the model's paths are relative to, the dictionary has the places of back
+    /// ends that replace those in the model, by their names. Throws an error for a mismatch.
+    public typealias BackEndCheck = (PackageModel, URL, [String: String]) throws -> Void
 
     private let listsFiles: Bool
     private let directory: URL
@@ -99,7 +101,7 @@ public struct GenerateCommand {
         guard !model.objects.isEmpty else { throw Refusal(description: "\(source.lastPathComponent): there is no object to generate") }
         if options.checksBackEnds {
             guard let checkBackEnds else { throw GenerateArguments.Failure(message: "--check-back-ends: this tool opens no back ends") }
-            try checkBackEnds(model, source.deletingLastPathComponent())
+            try checkBackEnds(model, source.deletingLastPathComponent(), options.backEnds ?? [:])
         }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         let files = PackageGenerator(model, source: source.lastPathComponent).files

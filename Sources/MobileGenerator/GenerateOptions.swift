@@ -11,6 +11,8 @@ struct GenerateOptions: Codable, Equatable {
     var groups: [String] = []
     /// Whether the back ends must exist and match the model.
     var checksBackEnds = false
+    /// Places of back ends over those in the model, by their names. Nil in configurations of earlier releases.
+    var backEnds: [String: String]?
 
     static let defaultDirectory = "genfiles"
 }
@@ -41,6 +43,7 @@ struct GenerateArguments: Equatable {
         }
         try read(arguments)
         if options.model.isEmpty { throw Failure(message: "a model file is missing") }
+        if options.backEnds != nil, !options.checksBackEnds { throw Failure(message: "--backend: it goes with --check-back-ends") }
     }
 
     private mutating func read(_ arguments: [String]) throws(Failure) {
@@ -62,6 +65,10 @@ struct GenerateArguments: Equatable {
                 let names = try value("a name").split(separator: ",").map(String.init)
                 if argument == "--group" { options.groups += names } else { options.objects += names }
             case "--from": throw Failure(message: "--from: the command that makes a model of a deployment unit is mobile model --from")
+            case "--backend":
+                let parts = try value("NAME=PLACE").split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { throw Failure(message: "--backend \"\(arguments[position + 1])\": write NAME=PLACE") }
+                options.backEnds = (options.backEnds ?? [:]).merging([parts[0]: parts[1]]) { $1 }
             case "--configuration": break
             case "--save": savedName = try value("a name")
             case "--clean": (options.removesOthers, takesValue) = (true, false)

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// A position in a model's document, such as `objects[2].relationships[0].target`.
 public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     /// One step into the document.
@@ -130,4 +132,11 @@ public struct ModelError: Error, CustomStringConvertible {
 
     /// One line for each problem.
     public var description: String { problems.map(\.description).joined(separator: "\n") }
+}
+
+extension ModelError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The description.
+    public var failureReason: String? { description }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An error of the server's setup or of its use as a library. A client's error is not thrown: it is answered.
 public struct ServerError: Error, Sendable {
     /// The kind of failure: stable, for programs.
@@ -47,4 +49,11 @@ public struct ServerError: Error, Sendable {
 
 extension ServerError: CustomStringConvertible {
     public var description: String { message }
+}
+
+extension ServerError: LocalizedError {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The message.
+    public var failureReason: String? { message }
 }

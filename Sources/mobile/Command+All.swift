@@ -5,6 +5,7 @@ extension Command {
     static let all: [Command] = [
         Command("demo", Demo.summary, Demo.usage, Demo.run), Command("serve", ServeCommand.summary, ServeArguments.usage, ServeCommand.run),
         Command("admin", AdminCommand.summary, AdminCommand.usage, AdminCommand.run),
+        Command("sync", SyncCommand.summary, SyncCommand.usage, SyncCommand.run),
         Command("snapshot", SnapshotCommand.summary, SnapshotArguments.usage, SnapshotCommand.run),
         Command("generate", Generate.summary, GenerateCommand.usage, Generate.run),
         Command("model", ModelCommand.summary, ModelCommand.usage, ModelCommand.run),

@@ -100,11 +100,18 @@ import Testing
     @Test("GEN-02: a model needs an object; with --check-back-ends it must also fit to its data sources before anything is written")
     func preconditions() throws {
         struct Unreachable: Error, CustomStringConvertible { let description = "erp cannot be opened" }
-        #expect(run(model, "--output", folder("out"), "--check-back-ends", check: { _, _ in throw Unreachable() }) == 1)
+        #expect(run(model, "--output", folder("out"), "--check-back-ends", check: { _, _, _ in throw Unreachable() }) == 1)
         #expect(errors == ["error: erp cannot be opened"] && files("out").isEmpty)
         var seen: [String] = []
-        #expect(run(model, "--output", folder("out"), "--check-back-ends", check: { seen = [$0.name, $1.lastPathComponent] }) == 0)
+        #expect(run(model, "--output", folder("out"), "--check-back-ends", check: { seen = [$0.name, $1.lastPathComponent] + $2.keys }) == 0)
         #expect(seen == ["Shop", directory.url.lastPathComponent] && !files("out").isEmpty)
+        #expect(
+            run(
+                model, "--output", folder("out"), "--check-back-ends", "--backend", "erp=other.db",
+                check: { seen = ["\($2)"] + [$0.name, $1.path].prefix(0) }) == 0)
+        #expect(seen == [#"["erp": "other.db"]"#])
+        #expect(run(model, "--output", folder("out"), "--check-back-ends", "--backend", "erp", check: { _, _, _ in }) == 64)
+        #expect(run(model, "--output", folder("out"), "--backend", "erp=other.db", check: { _, _, _ in }) == 64)
         #expect(run(model, "--output", folder("out"), "--check-back-ends") == 64)
         try #"{"format": 1, "name": "Empty", "objects": []}"#.write(
             to: directory.url.appending(path: "empty.mbo.json"), atomically: true, encoding: .utf8)

@@ -25,8 +25,8 @@ import Testing
                     binding: BackEndBinding(backEnd: "erp", table: "notes"))
             ])
         try model.write(to: URL(filePath: path("notes.mbo.json")))
-        func generate() throws -> (status: Int32, output: String) {
-            try Tool.run(["generate", path("notes.mbo.json"), "--output", path("out"), "--check-back-ends"])
+        func generate(_ more: [String] = []) throws -> (status: Int32, output: String) {
+            try Tool.run(["generate", path("notes.mbo.json"), "--output", path("out"), "--check-back-ends"] + more)
         }
         var run = try generate()
         #expect(run.status == 1 && run.output.contains("erp.db"), "\(run.output)")
@@ -40,6 +40,14 @@ import Testing
         try backEnd.write { try $0.execute("ALTER TABLE notes ADD COLUMN text TEXT") }
         run = try generate()
         #expect(run.status == 0 && FileManager.default.fileExists(atPath: path("out") + "/Note.swift"), "\(run.output)")
+        // A place on the command line is taken over that in the model.
+        let other = try Database(ConnectionProfile(path: path("other.db")))
+        try other.write { try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
+        run = try generate(["--backend", "erp=\(path("other.db"))"])
+        #expect(run.status == 1 && run.output.contains("other.db") && run.output.contains("has no column"), "\(run.output)")
+        try other.write { try $0.execute("ALTER TABLE notes ADD COLUMN text TEXT") }
+        run = try generate(["--backend", "erp=\(path("other.db"))"])
+        #expect(run.status == 0, "\(run.output)")
         let tables = try backEnd.read { try $0.rows("SELECT name FROM sqlite_schema WHERE type = 'table'", []).count }
         #expect(tables == 1, "checking writes nothing to the back end")
     }

@@ -106,6 +106,34 @@ import Testing
         #expect(try Customer.findAll(in: firstCRM).count == rows + 2)
     }
 
+    @Test func `a scratch device shows what a device gets, and the server forgets it`() throws {
+        let bench = try Bench(), kept = bench.folder.file("kept.db")
+        func sync(_ more: [String]) throws -> SyncReport {
+            let pipe = Pipe()
+            try pipe.fileHandleForWriting.write(contentsOf: Data((ServerProcess.password + "\n").utf8))
+            let (device, keep, isJSON) = try SyncCommand.parse(
+                [
+                    "--server", "http://127.0.0.1:\(bench.server.port)", "--model", bench.model, "--user", "demo", "--password-fd",
+                    String(pipe.fileHandleForReading.fileDescriptor), "--json",
+                ] + more)
+            #expect(isJSON)
+            return try SyncCommand.synchronize(device, keep: keep)
+        }
+        let report = try sync(["--parameters", #"Customer={"region": "NORTH"}"#, "--keep", kept])
+        #expect(report.lines.contains("  Customer          \(bench.contents.northCustomers)"), "\(report.lines)")
+        let objects = try #require(report.json.object?["objects"]?.array)
+        #expect(objects.first == ["object": "Customer", "rows": .integer(Int64(bench.contents.northCustomers))])
+        #expect(report.json.object?["package"] == "CRM:1.0" && report.json.object?["bytesReceived"]?.integer ?? 0 > 0)
+        #expect(try ClientDatabaseReport(path: kept).entities.first?.rows == bench.contents.northCustomers)
+        #expect(!FileManager.default.fileExists(atPath: kept + ".work"))
+        #expect(throws: CommandFailure.self) { try sync(["--keep", kept]) }
+        #expect(throws: CommandFailure.self) { try sync(["--parameters", "Nobody={}"]) }
+        let cache = try Database(ConnectionProfile(path: bench.folder.file("cache.db")))
+        #expect(try cache.read { try $0.rows("SELECT * FROM _device") }.isEmpty, "the server knows a device still")
+        try cache.close()
+        #expect(throws: UsageError.self) { try SyncCommand.parse(["--server", "localhost", "--model", bench.model, "--user", "demo"]) }
+    }
+
     @Test func `a snapshot has nothing of the client that made it, and takes no file's place`() throws {
         let bench = try Bench()
         _ = try bench.snapshot(["--groups", "default"])

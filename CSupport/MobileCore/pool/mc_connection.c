@@ -2,9 +2,12 @@
 #if !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L  // for nanosleep, which standard C does not have
 #endif
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pool/mc_pool_internal.h"
 
@@ -172,6 +175,53 @@ static mc_status watch(mc_connection *writer, mc_error *error)
     return MC_OK;
 }
 
+/// Whether the folder that a path leads to is there.
+static bool has_folder(const char *path)
+{
+    const char *const end = strrchr(path, '/');
+    if (end == NULL || end == path)
+        return true;
+    char folder[4096];
+    const size_t length = (size_t)(end - path);
+    if (length >= sizeof folder)
+        return true;
+    memcpy(folder, path, length);
+    folder[length] = '\0';
+    struct stat status;
+    return stat(folder, &status) == 0 || errno != ENOENT;
+}
+
+/// Reports a file that cannot be opened. SQLite only says that it is unable to; the file system knows why.
+/// @param must_exist  whether the file may not be created
+static mc_status fail_to_open(const char *path, bool must_exist, int sqlite_code, sqlite3 *db, mc_error *error)
+{
+    mc_status result = must_exist ? MC_ERROR_NOT_FOUND : MC_ERROR_SQLITE;
+    const char *reason = NULL;
+    struct stat status;
+    const bool exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) {
+        result = MC_ERROR_NOT_FOUND;
+        reason = "it is a folder; give the path of a file";
+    } else if (!has_folder(path)) {
+        result = MC_ERROR_NOT_FOUND;
+        reason = "its folder does not exist; create the folder, or correct the path";
+    } else if (!exists && must_exist) {
+        reason = "the file does not exist";
+    } else if (exists && access(path, R_OK | W_OK) != 0 && errno == EACCES) {
+        result = MC_ERROR_IO;
+        reason = "the user of this process may not read and write it";
+    }
+    if (reason == NULL)
+        (void)mc_fail_sqlite(error, db, sqlite_code, "open \"%s\"", path);
+    else
+        (void)mc_fail(error, result, "open \"%s\": %s", path, reason);
+    if (error != NULL) {
+        error->code = result;
+        error->sqlite_code = sqlite_code;
+    }
+    return result;
+}
+
 static mc_status open_handle(mc_connection *connection, mc_error *error)
 {
     const mc_pool *pool = connection->pool;
@@ -183,12 +233,8 @@ static mc_status open_handle(mc_connection *connection, mc_error *error)
     const int code = sqlite3_open_v2(pool->path, &connection->db, flags, connection->is_writer ? pool->writer_vfs : pool->vfs);
     if (code == SQLITE_OK)
         return MC_OK;
-    if ((code & 0xFF) == SQLITE_CANTOPEN && !(flags & SQLITE_OPEN_CREATE)) {
-        (void)mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);
-        if (error != NULL)
-            error->code = MC_ERROR_NOT_FOUND;
-        return MC_ERROR_NOT_FOUND;
-    }
+    if ((code & 0xFF) == SQLITE_CANTOPEN)
+        return fail_to_open(pool->path, !(flags & SQLITE_OPEN_CREATE), code, connection->db, error);
     return mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);
 }
 

@@ -50,8 +50,8 @@ extension ParameterMetadata {
     /// Returns the value in the form in which it is sent.
     fileprivate func json(_ value: AttributeValue, of operation: OperationMetadata) throws -> JSONValue {
         guard let stored = storage.stored(value), isNullable || !stored.isNull else {
-            let found = value.isNull ? "null" : "a value of another type or out of range"
-            throw ObjectError(.invalidValue, "parameter \"\(name)\" of operation \"\(operation.name)\": \(found), expected \(dataType)")
+            throw ObjectError(
+                .invalidValue, "parameter \"\(name)\" of operation \"\(operation.name)\": \(storage.misfit(value, type: "\(dataType)"))")
         }
         return storage.json(stored)
     }

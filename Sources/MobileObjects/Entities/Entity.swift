@@ -86,9 +86,7 @@ open class Entity {
     /// Returns the error for a value that does not fit an attribute.
     public final func badValue(_ value: AttributeValue, _ index: Int) -> ObjectError {
         let attribute = metadata.attributes[index]
-        return ObjectError(
-            .invalidValue,
-            "\(metadata.name).\(attribute.name): \(value.isNull ? "null" : "a value of another type or out of range"), expected \(attribute.type)")
+        return ObjectError(.invalidValue, "\(metadata.name).\(attribute.name): \(attribute.storage.misfit(value, type: "\(attribute.type)"))")
     }
 }
 

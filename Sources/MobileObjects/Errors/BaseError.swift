@@ -11,7 +11,9 @@ public import MobileStore
 ///     } catch let error as ObjectError {
 ///         show(crm.message(of: error, locale: "de"))
 ///     } catch let error as any BaseError where error.recovery == .retry { retryLater() }
-public protocol BaseError: Error {
+///
+/// As a `LocalizedError` it has a description, a reason (``message``) and a suggestion. A program that it ends prints message, code and remedy.
+public protocol BaseError: LocalizedError, CustomDebugStringConvertible {
     /// The number of this kind of failure among all modules: the key of its text. 1001 to 1999 belong to the store, 2001 to 2999 to objects,
     /// 3001 to 3999 to vaults. The others are documented numbers of vaults' passwords and of synchronization. SMP 2.3: `errorCode`.
     var errorCode: Int { get }
@@ -58,6 +60,38 @@ extension BaseError {
         let text = locale.map { service.message(code: errorCode, locale: $0) } ?? service.message(code: errorCode)
         guard let text else { return message }
         return MessageFormat(text).filled(with: arguments, in: service.formattingLocale(for: locale))
+    }
+}
+
+/// The texts of `LocalizedError`, in the application's preferred language. They come from the framework's own message service, because such an error
+/// knows no registry; ``message(from:locale:)`` asks the one of an application.
+extension BaseError {
+    /// The error with the most exact code: the cause where the own code only stands for a failure of the local database.
+    private var telling: any BaseError {
+        guard [2000 + ObjectError.Code.store.rawValue, 14_816].contains(errorCode), let cause = cause as? any BaseError else { return self }
+        return cause.telling
+    }
+
+    /// The text of the code with ``message``, for the user: what `localizedDescription` returns.
+    public var errorDescription: String? {
+        let error = telling
+        guard let text = MessageBundles.standard.message(code: error.errorCode) else { return message }
+        return MessageFormat(text).filled(
+            with: [.text(message)] + error.arguments.dropFirst(), in: MessageBundles.standard.formattingLocale(for: nil))
+    }
+
+    /// ``message``.
+    public var failureReason: String? { message }
+
+    /// nil: there is no help book.
+    public var helpAnchor: String? { nil }
+
+    /// The remedy, in one or two sentences; nil where no text is known for the code.
+    public var recoverySuggestion: String? { MessageBundles.standard.remedy(code: telling.errorCode) }
+
+    /// ``message``, ``errorCode`` and ``recoverySuggestion``: what a program prints that ends with the error.
+    public var debugDescription: String {
+        "\(message) (\(type(of: self)) \(telling.errorCode))" + (recoverySuggestion.map { ". \($0)" } ?? "")
     }
 }
 

@@ -8,22 +8,36 @@ public protocol ErrorMessageService: Sendable {
     func message(code: Int) -> String?
     /// Returns the text in the language of a locale: `language`, or `language_region`. SMP 2.3: `messageWithErrorCode:locale:`.
     func message(code: Int, locale: String) -> String?
+    /// Returns what helps after an error with this code, in the current language; nil (default) without a text.
+    func remedy(code: Int) -> String?
     /// Returns the locale in which arguments are formatted; default: the system's current one.
     func formattingLocale(for locale: String?) -> Locale
 }
 
 extension ErrorMessageService {
+    /// Returns nil.
+    public func remedy(code: Int) -> String? { nil }
+
     /// Returns the device's current locale.
     public func formattingLocale(for locale: String?) -> Locale { .current }
 }
 
 /// The default message service: texts from directories `<language>.lproj`, each with a file `ErrorMessages.strings` whose entries are
-/// `"code" = "text";`. English comes with the framework. For another language, add one more directory to the application's others.
+/// `"code" = "text";`, and optionally a file
+/// `ErrorRemedies.strings` of the same form with what helps. English comes with the framework. For another language, add one more directory to the application's others.
 ///
 /// The service looks for a text in `language_region`, then `language`, then the application's preferred languages, then English.
 /// SMP 2.3: `SUPExceptionMessageServiceImpl` with its `superr.bundle`.
 public struct MessageBundles: ErrorMessageService {
-    private let languages: [String: [Int: String]]
+    /// The texts of one language, by their codes.
+    private struct Texts {
+        var messages: [Int: String] = [:], remedies: [Int: String] = [:]
+    }
+
+    /// The framework's own texts, for errors that know no registry.
+    static let standard = MessageBundles()
+
+    private let languages: [String: Texts]
     private let preferred: [String]
     private let current: Locale
 
@@ -45,13 +59,17 @@ public struct MessageBundles: ErrorMessageService {
         directories: [URL], preferredLanguages: [String] = Bundle.main.preferredLocalizations, currentLocale: Locale = .current
     ) throws {
         var languages = ["en": Self.english]
+        func add(_ name: String, of folder: URL, to texts: WritableKeyPath<Texts, [Int: String]>) throws {
+            let file = folder.appending(path: name)
+            guard FileManager.default.fileExists(atPath: file.path) else { return }
+            let language = Self.normalized(folder.deletingPathExtension().lastPathComponent)
+            languages[language, default: Texts()][keyPath: texts].merge(try Self.texts(of: file)) { $1 }
+        }
         for directory in directories {
             let contents = (try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)) ?? []
             for folder in contents where folder.pathExtension == "lproj" {
-                let file = folder.appending(path: "ErrorMessages.strings")
-                guard FileManager.default.fileExists(atPath: file.path) else { continue }
-                let texts = try Self.texts(of: file)
-                languages[Self.normalized(folder.deletingPathExtension().lastPathComponent), default: [:]].merge(texts) { $1 }
+                try add("ErrorMessages.strings", of: folder, to: \.messages)
+                try add("ErrorRemedies.strings", of: folder, to: \.remedies)
             }
         }
         self.languages = languages
@@ -63,11 +81,16 @@ public struct MessageBundles: ErrorMessageService {
     public func message(code: Int) -> String? { message(code: code, locale: current.identifier) }
 
     /// Returns the text in a language, otherwise in the nearest one that has it; nil where no bundle has one.
-    public func message(code: Int, locale: String) -> String? {
+    public func message(code: Int, locale: String) -> String? { text(\.messages, code, locale) }
+
+    /// Returns what helps after an error with this code, in the current language or the nearest one that has a text; nil where no bundle has one.
+    public func remedy(code: Int) -> String? { text(\.remedies, code, current.identifier) }
+
+    private func text(_ texts: KeyPath<Texts, [Int: String]>, _ code: Int, _ locale: String) -> String? {
         let name = Self.normalized(locale)
         let language = String(name.prefix { $0 != "_" })
         for candidate in [name, language] + preferred.map(Self.normalized) + ["en"] {
-            if let text = languages[candidate]?[code] { return text }
+            if let text = languages[candidate]?[keyPath: texts][code] { return text }
         }
         return nil
     }
@@ -88,9 +111,14 @@ public struct MessageBundles: ErrorMessageService {
         return try StringsFile(text, name: file.path).messages
     }
 
-    private static let english: [Int: String] = {
-        let text = String(decoding: PackageResources.ErrorMessages_strings, as: UTF8.self)
-        do { return try StringsFile(text, name: "en.lproj/ErrorMessages.strings").messages } catch {
+    private static let english: Texts = {
+        do {
+            let messages = String(decoding: PackageResources.ErrorMessages_strings, as: UTF8.self)
+            let remedies = String(decoding: PackageResources.ErrorRemedies_strings, as: UTF8.self)
+            return Texts(
+                messages: try StringsFile(messages, name: "en.lproj/ErrorMessages.strings").messages,
+                remedies: try StringsFile(remedies, name: "en.lproj/ErrorRemedies.strings").messages)
+        } catch {
             preconditionFailure("the framework's own texts: \(error)")
         }
     }()

@@ -53,6 +53,8 @@ public struct LogRecord: Sendable, Identifiable {
     public var timestamp: Date
     /// Whether it was made on this device, not by the server.
     public internal(set) var isFromClient: Bool
+    /// Whether the server has accepted a later operation on the same row: what the record reports is repaired, and the record can be deleted.
+    public internal(set) var isSettled = false
 
     let database: PackageDatabase
 
@@ -166,7 +168,8 @@ extension PackageDatabase {
                 messageID: try record.integer(.messageID), level: try record.kind(.level), code: try record.int(.code),
                 eisCode: try record.optionalText(.eisCode), message: try record.text(.message), component: try record.text(.component),
                 entityKey: try record.text(.entityKey), operation: try record.text(.operation), requestID: try record.text(.requestID),
-                timestamp: timestamp, isFromClient: try record.flag(.origin), database: self)
+                timestamp: timestamp, isFromClient: try record.flag(.origin),
+                isSettled: try record.flag(.isSettled), database: self)
         }
     }
 }
@@ -205,7 +208,8 @@ extension Entity {
 
 private enum LogRecordSQL {
     private static let columns = """
-        SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin"
+        SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin",
+            "origin" = 0 AND "state" = 2
         FROM "_log_record" WHERE "state" < 3
         """
     static let keys = "SELECT DISTINCT \"entity_key\" FROM \"_log_record\" WHERE \"component\" = ?1 AND \"entity_key\" <> '' AND \"state\" < 3"
@@ -234,6 +238,15 @@ extension Transaction {
                 .text(ISO8601Text.text(record.timestamp)), .integer(record.isFromClient ? 1 : 0),
             ])
         return id
+    }
+
+    /// Marks the server's records about earlier operations on a row as settled: an operation of the row was accepted.
+    func settleLogRecords(of entity: EntityMetadata, _ key: Int64, before operation: Int64) throws {
+        try connection.execute(
+            """
+            UPDATE "_log_record" SET "state" = 2 WHERE "component" = ?1 AND "entity_key" = ?2 AND "origin" = 0 AND "state" = 0
+                AND "request_id" <> '' AND CAST("request_id" AS INTEGER) < ?3
+            """, [.text(entity.serverName), .text(String(key)), .integer(operation)])
     }
 
     fileprivate func submitLogRecords(_ id: Int64? = nil) throws {

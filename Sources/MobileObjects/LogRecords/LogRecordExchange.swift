@@ -39,7 +39,8 @@ extension Transaction {
 private enum LogRecordExchange {
     static let last = "SELECT max(\"message_id\") FROM \"_log_record\" WHERE \"state\" IN (1, 4)"
     static let submitted = """
-        SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin"
+        SELECT "message_id", "level", "code", "eis_code", "message", "component", "entity_key", "operation", "request_id", "timestamp", "origin",
+            "origin" = 0 AND "state" = 2
         FROM "_log_record" WHERE "state" IN (1, 4) AND "message_id" > ?1 ORDER BY "message_id" LIMIT ?2
         """
 }

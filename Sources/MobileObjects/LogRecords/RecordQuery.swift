@@ -60,15 +60,15 @@ extension RecordTable {
             ("messageId", .long, "\"message_id\""), ("level", .int, "\"level\""), ("code", .int, "\"code\""), ("eisCode", .string, "\"eis_code\""),
             ("message", .string, "\"message\""), ("component", .string, "\"component\""), ("entityKey", .string, "\"entity_key\""),
             ("operation", .string, "\"operation\""), ("requestId", .string, "\"request_id\""), ("timestamp", .dateTime, "\"timestamp\""),
-            ("isFromClient", .boolean, "\"origin\""),
+            ("isFromClient", .boolean, "\"origin\""), ("isSettled", .boolean, "\"origin\" = 0 AND \"state\" = 2"),
         ], from: FrameworkTables.logRecords, where: "\"state\" < 3",
         order: [OrderTerm(sql: "c9", isDescending: true), OrderTerm(sql: "c0", isDescending: true)])
 }
 
 extension PackageDatabase {
     /// Returns the log records that a query finds; without another order the newest come first. The query's conditions and order name the attributes
-    /// `messageId`, `level` (a number), `code`, `eisCode`, `message`, `component`, `entityKey`, `operation`, `requestId`, `timestamp` and
-    /// `isFromClient`. SMP 2.3: `getLogRecords:`.
+    /// `messageId`, `level` (a number), `code`, `eisCode`, `message`, `component`, `entityKey`, `operation`, `requestId`, `timestamp`,
+    /// `isFromClient` and `isSettled`. SMP 2.3: `getLogRecords:`.
     ///
     ///     try crm.logRecords(Query().where(.equal("component", "Customer") && .greaterEqual("level", 5)))
     /// - Throws: ``ObjectError``: `.noSuchAttribute`, `.invalidValue`, `.invalidQuery` (one that selects, joins or groups), `.store`.

@@ -76,35 +76,12 @@ extension Entity {
             })
     }
 
-    /// Returns the session that writes the object and its relatives; nil when nothing has changed.
-    private func beginSave(_ cascading: Bool, _ called: CalledOperation?) throws -> SaveSession? {
-        var session = SaveSession(package: package)
-        try session.add(self, cascading: cascading, calling: called)
-        guard !session.plan.isEmpty else { return nil }
-        session.begin()
-        return session
-    }
-
     final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) throws {
-        guard let session = try beginSave(cascading, called) else { return }
-        let plan = session.plan
-        do {
-            session.apply(try package.write("save \(metadata.name)") { try plan.perform(in: $0) })
-        } catch {
-            session.fail()
-            throw error
-        }
+        try package.perform(SaveSession([self], cascading: cascading, calling: called, in: package), "save \(metadata.name)")
     }
 
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
-        guard let session = try beginSave(cascading, called) else { return }
-        let plan = session.plan
-        do {
-            session.apply(try await package.write("save \(metadata.name)") { try plan.perform(in: $0) })
-        } catch {
-            session.fail()
-            throw error
-        }
+        try await package.perform(SaveSession([self], cascading: cascading, calling: called, in: package), "save \(metadata.name)")
     }
 
     final func applyDelete(_ replay: ReplayState) {
@@ -114,5 +91,30 @@ extension Entity {
         dirty.removeAll()
         attachments?.unsavedLargeValues = [:]
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
+    }
+}
+
+extension PackageDatabase {
+    /// Writes the changes of a session; nil: nothing has changed.
+    final func perform(_ session: SaveSession?, _ label: String) throws {
+        guard let session else { return }
+        let plan = session.plan
+        do {
+            session.apply(try write(label) { try plan.perform(in: $0) })
+        } catch {
+            session.fail()
+            throw error
+        }
+    }
+
+    nonisolated(nonsending) final func perform(_ session: SaveSession?, _ label: String) async throws {
+        guard let session else { return }
+        let plan = session.plan
+        do {
+            session.apply(try await write(label) { try plan.perform(in: $0) })
+        } catch {
+            session.fail()
+            throw error
+        }
     }
 }

@@ -30,6 +30,29 @@ extension SavableEntity {
     }
 }
 
+extension PackageDatabase {
+    /// Saves several objects of any classes in one transaction, each as its `save()` does: all of them are written, or none. Parents precede
+    /// their children, and may be new.
+    ///
+    ///     let shop = Customer(in: crm, name: "Quay Books", street: "Quay 1", city: "Galway", since: LocalDate(Date()))
+    ///     let order = SalesOrder(in: crm, orderDate: LocalDate(Date()))  // today
+    ///     order.customer = shop
+    ///     try crm.save([shop, order])
+    ///
+    /// - Throws: as `create()` and `update()`; no object is changed then.
+    public final func save(_ objects: [any SavableEntity]) throws { try perform(saving(objects), "save \(objects.count) objects") }
+
+    /// Does the same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func save(_ objects: [any SavableEntity]) async throws {
+        try await perform(saving(objects), "save \(objects.count) objects")
+    }
+
+    private final func saving(_ objects: [any SavableEntity]) throws -> SaveSession? {
+        for object in objects { try object.requireSavable() }
+        return try SaveSession(objects, cascading: true, in: self)
+    }
+}
+
 extension Entity {
     /// Checks that the class has `save`. The compiler checks this for generated classes, but not for generic ones.
     fileprivate final func requireSavable() throws {

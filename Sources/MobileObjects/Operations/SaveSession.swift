@@ -13,13 +13,22 @@ struct SaveSession {
 
     let package: PackageDatabase
 
-    init(package: PackageDatabase) { self.package = package }
+    /// Begins the save of objects; nil when nothing has changed.
+    /// - Throws: as ``add(_:cascading:calling:)``.
+    init?(_ objects: [Entity], cascading: Bool, calling called: CalledOperation? = nil, in package: PackageDatabase) throws {
+        self.package = package
+        for object in objects { try add(object, cascading: cascading, calling: called) }
+        guard !plan.isEmpty else { return nil }
+        begin()
+    }
 
     /// Adds an object, and with `cascading` also its new or changed composite children.
     /// - Parameter called: the operation, where it was called by its name. It is performed even without changed attributes.
     /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not part of the save,
     ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives.
-    mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
+    private mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
+        // It was added as the child of another one, or twice.
+        guard !objects.contains(where: { $0 === object }) else { return }
         try object.throwReadFailure()
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
         guard cascading else { return }
@@ -86,6 +95,9 @@ struct SaveSession {
         if attribute.isGenerated && isNew && value.isNull { return .null }
         guard let stored = attribute.storage.stored(value), attribute.isNullable || !stored.isNull else {
             throw object.badValue(value, attribute.index)
+        }
+        if let excess = Storage.excess(value, over: attribute.length) {
+            throw ObjectError(.invalidValue, "\(object.metadata.name).\(attribute.name): \(excess)")
         }
         return stored
     }

@@ -70,7 +70,10 @@ extension Transaction {
             if changedState, let object { notify(object, result.decision) }
         }
         try removeFromOutbox(result.id, of: entity, key)
-        if isAccepted { try noteLast(result.id, of: entity, key) }
+        if isAccepted {
+            try noteLast(result.id, of: entity, key)
+            try settleLogRecords(of: entity, key, before: result.id)
+        }
         return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)
     }
 

@@ -82,6 +82,8 @@ enum LogRecordColumn: String, StoredColumn, CaseIterable {
     case requestID = "request_id"
     case timestamp
     case origin
+    /// Computed from `origin` and `state`.
+    case isSettled = "is_settled"
 }
 
 enum ChangeLogColumn: String, StoredColumn, CaseIterable {

@@ -56,8 +56,8 @@ enum FrameworkTables {
             "entity" TEXT NOT NULL, "sk" INTEGER NOT NULL, "original" TEXT NOT NULL, "follows" INTEGER NOT NULL, "refused" INTEGER NOT NULL,
             "row" TEXT, PRIMARY KEY ("entity", "sk"))
         """,
-        // `origin`: 0 the server, 1 this device. `state`: 0 as created, 1 to be uploaded, 2 uploaded, 3 deleted here, 4 the deletion is to
-        // be uploaded.
+        // `origin`: 0 the server, 1 this device. `state`: 0 as created, 1 to be uploaded, 2 uploaded (of the server: settled, because a later
+        // operation on the row was accepted), 3 deleted here, 4 the deletion is to be uploaded.
         """
         CREATE TABLE "_log_record" (
             "message_id" INTEGER PRIMARY KEY, "level" INTEGER NOT NULL, "code" INTEGER NOT NULL, "eis_code" TEXT, "message" TEXT NOT NULL,

@@ -27,7 +27,7 @@ public final class E2ETraceService: Sendable {
     private struct State {
         var level = E2ETraceLevel.low
         var transaction: BusinessTransaction?
-        var uploader: (@Sendable ([UInt8]) throws -> Void)?
+        var uploader: Uploader?
     }
 
     private let state = SystemLock(State())
@@ -77,9 +77,12 @@ public final class E2ETraceService: Sendable {
 
     // MARK: Upload
 
-    /// Sends a document to the server, and throws the failure; nil where no application uses the service. With several applications, the one
-    /// that was made last counts.
-    package var uploader: (@Sendable ([UInt8]) throws -> Void)? {
+    /// Sends a document, and throws the failure. Before it sends, it passes what ends the request to `whenBegun`.
+    package typealias Uploader =
+        @Sendable (_ document: [UInt8], _ whenBegun: (_ end: @escaping @Sendable () -> Void) -> Void) throws -> Void
+
+    /// The upload of documents; nil where no application uses the service. With several applications, the one that was made last counts.
+    package var uploader: Uploader? {
         get { state.withLock { $0.uploader } }
         set { state.withLock { $0.uploader = newValue } }
     }

@@ -18,9 +18,9 @@ extension Application {
         try wait(for: beginRegistration(), timeout, "registration")
     }
 
-    /// Does the same asynchronously.
-    /// - Parameter timeout: nil (default) waits without limit.
-    public func register(timeout: Duration? = nil) async throws(SyncError) {
+    /// Does the same asynchronously. Cancelling the task ends the wait with ``SyncError/Code/cancelled``; the work continues, as after a timeout.
+    /// - Parameter timeout: default one minute; nil waits without limit, zero or less does not wait.
+    public func register(timeout: Duration? = .seconds(60)) async throws(SyncError) {
         try await result(of: beginRegistration(), timeout, "registration")
     }
 
@@ -47,6 +47,7 @@ extension Application {
         } catch let error where error.isTemporary && error.code != .serverNotReached {
             // The server is reachable, but busy.
             apply { $0.beginConnection() }
+            wish.begun.resolve(.success(()))
             return retryLater(wish, error)
         } catch {
             apply { $0.lost(code: error.code.rawValue, message: error.message) }
@@ -72,32 +73,38 @@ extension Application {
         if let outcome = try beginConnection() { try wait(for: outcome, timeout, "start of the connection") }
     }
 
-    /// Does the same asynchronously.
-    /// - Parameter timeout: nil (default) waits without limit.
-    public func startConnection(timeout: Duration? = nil) async throws(SyncError) {
-        if let outcome = try beginConnection() { try await result(of: outcome, timeout, "start of the connection") }
+    /// Does the same asynchronously. By default it returns as soon as the application is connecting, whether or not a server answers: the callback
+    /// and ``events`` report connected, or a connection error, after which the application tries again by itself. Synchronizations need not wait
+    /// for this connection. Cancelling the task ends the wait with ``SyncError/Code/cancelled``; the work continues, as after a timeout.
+    /// - Parameter timeout: zero or less (default): waits until the application is connecting. Above zero: waits so long until it is connected. nil
+    ///   waits without limit.
+    public func startConnection(timeout: Duration? = .zero) async throws(SyncError) {
+        guard let wish = try wantConnection() else { return }
+        guard let timeout, timeout <= .zero else { return try await result(of: wish.outcome, timeout, "start of the connection") }
+        let begun = Promise<Void, SyncError>()
+        wish.begun.observe { _ in begun.resolve(.success(())) }
+        try await result(of: begun, nil, "start of the connection")
     }
 
     /// Returns nil if there is nothing to wait for.
-    func beginConnection() throws(SyncError) -> Promise<Void, SyncError>? {
+    func beginConnection() throws(SyncError) -> Promise<Void, SyncError>? { try wantConnection()?.outcome }
+
+    /// Begins to connect, or joins a running attempt. Returns nil if there is nothing to wait for.
+    private func wantConnection() throws(SyncError) -> ConnectionPlan.Wish? {
         try state.withLock { state throws(SyncError) in
             try check(identity: state.identifier)
             if !state.plan.isRegistering {
                 guard let registration = state.registration, !state.plan.isUnregistering else { throw notRegistered(state) }
                 try registration.properties.validate()
+                try state.checkProperties()
             }
-            return begin(&state)
-        }
-    }
-
-    /// Begins to connect, or joins a running attempt. Returns nil if there is nothing to wait for.
-    private func begin(_ state: inout State) -> Promise<Void, SyncError>? {
-        switch state.plan.start(isConnected: state.status.connection == .connected) {
-        case .begin(let wish):
-            work.run { [self] in connect(wish) }
-            return wish.outcome
-        case .join(let wish): return wish.outcome
-        case .done: return nil
+            switch state.plan.start(isConnected: state.status.connection == .connected) {
+            case .begin(let wish):
+                work.run { [self] in connect(wish) }
+                return wish
+            case .join(let wish): return wish
+            case .done: return nil
+            }
         }
     }
 
@@ -109,6 +116,7 @@ extension Application {
     private func connect(_ wish: ConnectionPlan.Wish) {
         guard state.withLock({ $0.plan.begin(wish) }) else { return }
         apply { $0.beginConnection() }
+        wish.begun.resolve(.success(()))
         do throws(SyncError) {
             let changed = wish.kind == .registration ? try requestRegistration() : try checkRegistration()
             apply { $0.connected() }
@@ -211,9 +219,9 @@ extension Application {
         try wait(for: beginStop(), timeout, "stop of the connection")
     }
 
-    /// Does the same asynchronously.
-    /// - Parameter timeout: nil (default) waits without limit.
-    public func stopConnection(timeout: Duration? = nil) async throws(SyncError) {
+    /// Does the same asynchronously. Cancelling the task ends the wait with ``SyncError/Code/cancelled``; the work continues, as after a timeout.
+    /// - Parameter timeout: default one minute; nil waits without limit, zero or less does not wait.
+    public func stopConnection(timeout: Duration? = .seconds(60)) async throws(SyncError) {
         try await result(of: beginStop(), timeout, "stop of the connection")
     }
 
@@ -258,9 +266,9 @@ extension Application {
         if let outcome = try beginUnregistration() { try wait(for: outcome, timeout, "unregistration") }
     }
 
-    /// Does the same asynchronously.
-    /// - Parameter timeout: nil (default) waits without limit.
-    public func unregister(timeout: Duration? = nil) async throws(SyncError) {
+    /// Does the same asynchronously. Cancelling the task ends the wait with ``SyncError/Code/cancelled``; the work continues, as after a timeout.
+    /// - Parameter timeout: default one minute; nil waits without limit, zero or less does not wait.
+    public func unregister(timeout: Duration? = .seconds(60)) async throws(SyncError) {
         if let outcome = try beginUnregistration() { try await result(of: outcome, timeout, "unregistration") }
     }
 
@@ -285,7 +293,7 @@ extension Application {
         disconnect(ended)
         apply { $0.beginUnregistration() }
         do throws(SyncError) {
-            let session = try session()
+            let session = try registeredSession()
             try Server(self, session.properties).unregister(session.token)
             _ = try remember { $0 = nil }
             state.withLock { $0.plan.endUnregistration() }
@@ -306,13 +314,18 @@ extension Application {
     }
 
     private func result(of outcome: Promise<Void, SyncError>, _ timeout: Duration?, _ what: String) async throws(SyncError) {
-        guard let timeout else { return try await outcome.value }
+        if let timeout, timeout <= .zero { return }
         let limited = Promise<Void, SyncError>()
-        let error = timedOut(what, timeout)
-        let timer = work.timer(after: timeout) { limited.resolve(.failure(error)) }
+        let timer = timeout.map { timeout in
+            let error = timedOut(what, timeout)
+            return work.timer(after: timeout) { limited.resolve(.failure(error)) }
+        }
         outcome.observe { limited.resolve($0) }
-        defer { timer.cancel() }
-        try await limited.value
+        defer { timer?.cancel() }
+        let identifier = identifier
+        try await limited.value {
+            SyncError(.applicationRuntime, .cancelled, "wait for the \(what) of \"\(identifier)\" cancelled; it continues in the background")
+        }
     }
 
     private func timedOut(_ what: String, _ timeout: Duration) -> SyncError {
@@ -323,10 +336,4 @@ extension Application {
 extension SyncError {
     /// Returns the same error under another documented exception.
     func `as`(_ kind: Kind) -> SyncError { SyncError(kind, code, message, cause: cause, retryAfter: retryAfter) }
-
-    /// Converts errors of other modules; a ``SyncError`` stays unchanged.
-    static func from(_ error: any Error) -> SyncError {
-        if let error = error as? SyncError { return error }
-        return SyncError(.synchronize, .unknown, "\(error)", cause: error)
-    }
 }

@@ -1,5 +1,6 @@
 internal import MobileExecution
 internal import MobileObjects
+internal import MobileTransport
 
 extension Application {
     /// The context of a request to the server: the server's address, and the proof of the registration.
@@ -8,8 +9,16 @@ extension Application {
         let token: String
     }
 
-    /// - Throws: ``SyncError/Code/applicationNotRegistered``.
+    /// - Throws: ``SyncError/Code/applicationNotRegistered``; ``SyncError/Code/connectionPropertyMissing`` if ``connectionProperties`` have another
+    ///   server than the registration.
     func session() throws(SyncError) -> Session {
+        let session = try registeredSession()
+        try state.withLock { state throws(SyncError) in try state.checkProperties() }
+        return session
+    }
+
+    /// Does the same for the end of the registration, which needs its server alone.
+    func registeredSession() throws(SyncError) -> Session {
         guard let registration = state.withLock({ $0.registration }) else {
             throw SyncError(.synchronize, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
         }
@@ -18,9 +27,13 @@ extension Application {
 
     /// Logs in again because the server did not know `token`, and stores the new session. If another request has already renewed the session, that
     /// one is used.
-    /// - Parameter credentials: the credentials of the login; nil for those of ``connectionProperties``.
+    /// - Parameters:
+    ///   - credentials: the credentials of the login; nil for those of ``connectionProperties``.
+    ///   - cancellation: ends the request; nil for one that runs to its end.
     /// - Throws: ``SyncError/Code/authenticationFailed`` if there is no password to log in with, or a wrong one.
-    func renewSession(insteadOf token: String, credentials: LoginCredentials? = nil) throws(SyncError) -> String {
+    func renewSession(
+        insteadOf token: String, credentials: LoginCredentials? = nil, cancellation: TransportCancellation? = nil
+    ) throws(SyncError) -> String {
         let (registration, properties) = state.withLock { ($0.registration, $0.properties) }
         guard let registration else {
             throw SyncError(.synchronize, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
@@ -31,19 +44,23 @@ extension Application {
                 .synchronize, .authenticationFailed,
                 "the server does not know the session of \"\(identifier)\", and there is no password to log in with: set the credentials")
         }
-        return try beginSession(credentials)
+        return try beginSession(credentials, cancellation: cancellation)
     }
 
     /// Logs in and stores the session.
     /// - Parameter package: the package that logs in, and the trace level of its console for the exchange; nil for the application itself.
     @discardableResult
     func beginSession(
-        _ credentials: LoginCredentials, for package: (database: PackageDatabase, trace: MessageTraceLevel)? = nil
+        _ credentials: LoginCredentials, for package: (database: PackageDatabase, trace: MessageTraceLevel)? = nil,
+        cancellation: TransportCancellation? = nil
     ) throws(SyncError) -> String {
         guard let registration = state.withLock({ $0.registration }) else {
             throw SyncError(.synchronize, .applicationNotRegistered, "application \"\(identifier)\" is not registered: register it first")
         }
-        let (token, settings) = try Server(self, registration.properties, for: package?.database, trace: package?.trace ?? .off).login(credentials)
+        let server = Server(
+            self, registration.properties, for: package?.database, trace: package?.trace ?? .off,
+            cancellation: cancellation ?? package?.database.synchronizer.cancellation)
+        let (token, settings) = try server.login(credentials)
         let changed = try remember { remembered in
             // Unregistered in the meantime, or already in another session: this session is not stored.
             guard remembered?.registration == registration else { return }

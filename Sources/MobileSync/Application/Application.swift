@@ -98,9 +98,11 @@ public final class Application: Sendable {
         self.transport = transport
         self.retryPolicy = retryPolicy
         self.traceService = traceService
-        traceService.uploader = { [weak self] document in
+        traceService.uploader = { [weak self] document, whenBegun in
             guard let self else { throw E2ETraceUploadError(.invalidState, "the application of this trace service is gone") }
-            try self.upload(trace: document)
+            let cancellation = TransportCancellation()
+            whenBegun { cancellation.cancel() }
+            try self.upload(trace: document, cancellation)
         }
     }
 
@@ -169,8 +171,9 @@ public final class Application: Sendable {
 
     // MARK: Configuration and state
 
-    /// The address of the server, and the user who registers. Set before registering. A change while the application is registered takes effect at
-    /// the next registration, except the password, which is used when the server requires it again. SMP 2.3: `connectionProperties`.
+    /// The address of the server, and the user who registers. Set before registering. While the application is registered, another server here has
+    /// ``startConnection(timeout:)-(Duration)`` and all requests throw: unregister before the change, or register again. Another password is used
+    /// when the server requires it. SMP 2.3: `connectionProperties`.
     public var connectionProperties: ConnectionProperties {
         get { state.withLock { $0.properties } }
         set { state.withLock { $0.properties = newValue } }

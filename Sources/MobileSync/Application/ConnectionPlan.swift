@@ -17,6 +17,13 @@ struct ConnectionPlan: Sendable {
         let kind: Kind
         /// The result that the callers wait for.
         let outcome = Promise<Void, SyncError>()
+        /// Resolved when the first attempt has been reported as connecting, or when the wish has ended before.
+        let begun = Promise<Void, Never>()
+
+        init(kind: Kind) {
+            self.kind = kind
+            outcome.observe { [begun] _ in begun.resolve(.success(())) }
+        }
     }
 
     private enum Attempt: Sendable {

@@ -1,5 +1,6 @@
-/// The address of the server, and the user who registers. Set before ``Application/register(timeout:)-(Duration)``; without effect once registered,
-/// until the application is unregistered (LIF-04 of the checklist: changing them later needs unregister, change, register).
+/// The address of the server, and the user who registers. Set before ``Application/register(timeout:)-(Duration)``. A registered application keeps the
+/// server of its registration: with other properties, ``Application/startConnection(timeout:)-(Duration)`` and all requests throw a ``SyncError`` of kind
+/// ``SyncError/Kind/connectionProperty``. To move to another server, unregister, change them, register.
 /// SMP 2.3: `SUPConnectionProperties`.
 public struct ConnectionProperties: Sendable, Equatable {
     /// Host name or address of the server. Required.
@@ -53,6 +54,35 @@ public struct ConnectionProperties: Sendable, Equatable {
         guard activationCode != nil || credentials.password != nil else {
             throw .property("loginCredentials of \"\(credentials.user.prefix(80))\" have no password: give one, or an activation code")
         }
+    }
+}
+
+extension Application.State {
+    /// Checks that the properties have the server of the registration. Properties without a `serverName` have none, and are not compared. User and
+    /// password may differ, because they are those of the next login.
+    /// - Throws: ``SyncError`` of kind ``SyncError/Kind/connectionProperty``.
+    func checkProperties() throws(SyncError) {
+        guard let registration, !properties.serverName.isEmpty, !plan.isRegistering else { return }
+        let registered = registration.properties
+        let differences: [(name: String, isDifferent: Bool)] = [
+            ("serverName", properties.serverName != registered.serverName), ("portNumber", properties.portNumber != registered.portNumber),
+            ("networkProtocol", properties.networkProtocol != registered.networkProtocol),
+            ("urlSuffix", properties.urlSuffix != registered.urlSuffix),
+            ("httpHeaders", properties.httpHeaders != registered.httpHeaders),
+        ]
+        let names = differences.filter(\.isDifferent).map(\.name)
+        guard !names.isEmpty else { return }
+        throw .property(
+            "application \"\(registration.identifier)\" is registered with \(registered.address), and its connectionProperties have "
+                + "\(properties.address) (\(names.joined(separator: ", "))): unregister it, set them, and register again")
+    }
+}
+
+extension ConnectionProperties {
+    /// The server for messages, such as `https://mobile.example:5001/suffix`.
+    var address: String {
+        let suffix = urlSuffix.isEmpty || urlSuffix.hasPrefix("/") ? urlSuffix : "/" + urlSuffix
+        return "\(networkProtocol.rawValue)://\(serverName):\(portNumber)\(suffix)"
     }
 }
 

@@ -10,17 +10,20 @@ struct Server: Sendable {
     private let base: String
     private let headers: [(name: String, value: String)]
     private let stallTimeout: Duration
+    private let cancellation: TransportCancellation?
     private let monitor: RequestMonitor
     private let trace: MessageTrace?
 
     /// - Parameters:
     ///   - package: the package that sends the requests; nil for the application itself.
     ///   - transport: the transport to use; nil for the application's.
+    ///   - cancellation: ends the requests that have no other one; nil for requests that run to their end.
     ///   - trace: the part of the package's traffic that is written to its console; default only what its debug settings request.
     init(
         _ application: Application, _ properties: ConnectionProperties, for package: PackageDatabase? = nil, transport: (any Transport)? = nil,
-        stallTimeout: Duration = .seconds(60), trace level: MessageTraceLevel = .off
+        stallTimeout: Duration = .seconds(60), trace level: MessageTraceLevel = .off, cancellation: TransportCancellation? = nil
     ) {
+        self.cancellation = cancellation
         trace = package.flatMap { MessageTrace($0, level) }
         monitor = RequestMonitor(
             component: package?.metadata.name ?? application.identifier, traceService: application.traceService,
@@ -292,6 +295,8 @@ struct Server: Sendable {
 
     /// Sends a small request and returns its answer.
     private func receive(_ request: TransportRequest) throws -> (body: [UInt8], headers: [(name: String, value: String)]) {
+        var request = request
+        request.cancellation = cancellation
         var answer: (body: [UInt8], headers: [(name: String, value: String)]) = ([], [])
         try monitor.observe(request) { request, count in
             if case .bytes(let bytes) = request.body { count.sent = Int64(bytes.count) }

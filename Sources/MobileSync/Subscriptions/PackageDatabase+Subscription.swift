@@ -134,7 +134,8 @@ extension PackageDatabase {
             do throws(SyncError) { _ = try server.send(message, token: session.token) { records += $0 } } catch
                 where error.code == .authenticationFailed
             {
-                let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
+                let token = try application.renewSession(
+                    insteadOf: session.token, credentials: profile.credentials, cancellation: synchronizer.cancellation)
                 _ = try server.send(message, token: token) { records += $0 }
             }
         }

@@ -48,10 +48,17 @@ extension PackageDatabase {
         if !synchronizer.work.isCurrent { synchronizer.work.sync {} }
     }
 
-    /// Does the same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread. When the task is cancelled it returns at once: synchronization is disabled then, and
+    /// cancelled ones may still be ending.
     public final func disableSync() async {
         synchronizer.disable()
-        await withCheckedContinuation { continuation in synchronizer.work.run { continuation.resume() } }
+        let ended = Promise<Void, SyncError>()
+        synchronizer.work.run { ended.resolve(.success(())) }
+        // It is never resolved with an error.
+        try? await ended.value {
+            ended.resolve(.success(()))
+            return nil
+        }
     }
 
     // MARK: Blocking and asynchronous
@@ -88,13 +95,11 @@ extension PackageDatabase {
     ) async throws(SyncError) -> SynchronizationResult {
         let request = try request(groups, listener)
         try synchronizer.add(request, of: self)
-        do {
-            return try await withTaskCancellationHandler {
-                try await request.outcome.value
-            } onCancel: {
-                synchronizer.cancel(request)
-            }
-        } catch { throw SyncError.from(error) }
+        let synchronizer = synchronizer, name = metadata.name
+        return try await request.outcome.value {
+            guard synchronizer.leave(request) else { return nil }
+            return SyncError(.synchronize, .cancelled, "synchronization of \(name): cancelled")
+        }
     }
 
     private final func request(_ groups: String?, _ listener: (any SynchronizationStatusListener)?) throws(SyncError) -> SynchronizationRequest {

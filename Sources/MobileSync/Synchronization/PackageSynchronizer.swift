@@ -13,6 +13,8 @@ final class PackageSynchronizer: Sendable {
         var transport: (parameters: StreamParameters, transport: HTTPTransport)?
         /// User and password of the last login, for this run of the application only.
         var login: LoginCredentials?
+        /// Ends the messages of the request that is on the package's thread; nil where its caller cannot be cancelled.
+        var cancellation: TransportCancellation?
 
         func transport(for parameters: StreamParameters) -> HTTPTransport? {
             transport?.parameters == parameters ? transport?.transport : nil
@@ -21,6 +23,7 @@ final class PackageSynchronizer: Sendable {
 
     let state: StateLock<State>
     let events = EventStream<PackageEvent>()
+    var cancellation: TransportCancellation? { state.withLock { $0.cancellation } }
     /// The one synchronization thread of the package.
     let work: any SerialWork
 
@@ -48,6 +51,14 @@ final class PackageSynchronizer: Sendable {
     /// Cancels a request, whether it is queued or running.
     func cancel(_ request: SynchronizationRequest) { cancel([request]) }
 
+    /// Cancels a request whose caller waits for it.
+    /// - Returns: whether the caller is free at once: the request waited, or others share its synchronization, which continues for them.
+    func leave(_ request: SynchronizationRequest) -> Bool {
+        if state.withLock({ $0.queue.withdraw(request) }) { return true }
+        cancel(request)
+        return state.withLock { $0.queue.isShared(request) }
+    }
+
     /// Refuses new requests and cancels the existing ones.
     func disable() { cancel(state.withLock { $0.queue.disable() }) }
 
@@ -65,7 +76,7 @@ final class PackageSynchronizer: Sendable {
     /// Runs a request at once, for a caller that is already on the synchronization thread.
     /// - Throws: ``SyncError/Code/invalidState`` while synchronization is disabled.
     func synchronizeNow(_ request: SynchronizationRequest, of package: PackageDatabase) throws(SyncError) {
-        guard let run = state.withLock({ $0.queue.takeAtOnce(request) }) else { throw disabled(package) }
+        guard let run = state.withLock({ $0.queue.takeAtOnce(request, $0.cancellation) }) else { throw disabled(package) }
         perform(run, package)
         _ = try request.outcome.wait()
     }
@@ -110,7 +121,7 @@ final class PackageSynchronizer: Sendable {
     ) throws(SyncError) -> Server {
         Server(
             application, profile.applied(to: properties), for: package, transport: try transport(profile.streamParameters) ?? application.transport,
-            stallTimeout: profile.idleTimeout, trace: profile.messageTrace)
+            stallTimeout: profile.idleTimeout, trace: profile.messageTrace, cancellation: cancellation)
     }
 
     /// Returns nil if the profile names no certificates: the application's own transport is used in that case.

@@ -40,7 +40,7 @@ struct RequestQueue: Sendable {
     struct Run: Sendable {
         let requests: [SynchronizationRequest]
         /// Ends the requests of the run on the network.
-        let cancellation = TransportCancellation()
+        let cancellation: TransportCancellation
     }
 
     private(set) var waiting: [SynchronizationRequest] = []
@@ -81,10 +81,25 @@ struct RequestQueue: Sendable {
     }
 
     /// Begins a request before all that wait; nil while synchronization is disabled.
-    mutating func takeAtOnce(_ request: SynchronizationRequest) -> Run? { isEnabled ? begin([request]) : nil }
+    /// - Parameter cancellation: ends it on the network, with the request that it is a part of; nil for one of its own.
+    mutating func takeAtOnce(_ request: SynchronizationRequest, _ cancellation: TransportCancellation? = nil) -> Run? {
+        isEnabled ? begin([request], cancellation ?? TransportCancellation()) : nil
+    }
 
-    private mutating func begin(_ requests: [SynchronizationRequest]) -> Run {
-        let run = Run(requests: requests)
+    /// Removes a request that waits; false if it does not wait any longer.
+    mutating func withdraw(_ request: SynchronizationRequest) -> Bool {
+        guard let index = waiting.firstIndex(where: { $0 === request }) else { return false }
+        waiting.remove(at: index)
+        return true
+    }
+
+    /// Whether the synchronization of a request also serves requests that are not cancelled.
+    func isShared(_ request: SynchronizationRequest) -> Bool {
+        runs.contains { run in run.requests.contains { $0 === request } && !run.requests.allSatisfy(\.isCancelled) }
+    }
+
+    private mutating func begin(_ requests: [SynchronizationRequest], _ cancellation: TransportCancellation = TransportCancellation()) -> Run {
+        let run = Run(requests: requests, cancellation: cancellation)
         runs.append(run)
         return run
     }

@@ -85,7 +85,8 @@ struct SynchronizationSession {
             return (try exchange(session.properties, token: session.token, &sent), sent)
         } catch let error where error.code == .authenticationFailed {
             progress.restart()
-            let token = try application.renewSession(insteadOf: session.token, credentials: profile.credentials)
+            let token = try application.renewSession(
+                insteadOf: session.token, credentials: profile.credentials, cancellation: cancellation)
             return (try exchange(session.properties, token: token, &sent), sent)
         }
     }

@@ -11,26 +11,35 @@ extension E2ETraceService {
     @discardableResult
     public func uploadTrace(_ transaction: [UInt8]) throws(E2ETraceUploadError) -> Bool {
         guard let uploader else { throw E2ETraceUploadError(.invalidState, "no application uses this trace service") }
-        do { try uploader(transaction) } catch { throw E2ETraceUploadError(error) }
+        do { try uploader(transaction) { _ in } } catch { throw E2ETraceUploadError(error) }
         return true
     }
 
-    /// Does the same without blocking a cooperative thread.
+    /// Does the same without blocking a cooperative thread. Cancelling the task cancels the upload.
     @discardableResult
     public func uploadTrace(_ transaction: [UInt8]) async throws(E2ETraceUploadError) -> Bool {
-        do { return try await BlockingWork.run { try self.uploadTrace(transaction) } } catch { throw E2ETraceUploadError(error) }
+        guard let uploader else { throw E2ETraceUploadError(.invalidState, "no application uses this trace service") }
+        let isCancelled = Promise<Void, Never>()
+        do {
+            try await withTaskCancellationHandler {
+                try await BlockingWork.run { try uploader(transaction) { end in isCancelled.observe { _ in end() } } }
+            } onCancel: {
+                isCancelled.resolve(.success(()))
+            }
+        } catch { throw E2ETraceUploadError(error) }
+        return true
     }
 }
 
 extension Application {
     /// Sends a trace in the session of the registration. A session that the server does not know is renewed once.
-    func upload(trace document: [UInt8]) throws(SyncError) {
+    func upload(trace document: [UInt8], _ cancellation: TransportCancellation) throws(SyncError) {
         let session = try session()
-        let server = Server(self, session.properties)
+        let server = Server(self, session.properties, cancellation: cancellation)
         do throws(SyncError) {
             try server.upload(trace: document, token: session.token)
         } catch let error where error.code == .authenticationFailed {
-            try server.upload(trace: document, token: renewSession(insteadOf: session.token))
+            try server.upload(trace: document, token: renewSession(insteadOf: session.token, cancellation: cancellation))
         }
     }
 }

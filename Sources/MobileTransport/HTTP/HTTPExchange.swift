@@ -97,7 +97,11 @@ extension TransportError {
             case CT_ERROR_REQUEST: .badRequest
             default: .other
             }
-        let reason = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        var reason = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        // OpenSSL's words for an answer without TLS.
+        if code == .tls, reason.contains("wrong version number") {
+            reason = "the server does not speak TLS on this port: use http, or the port of its https"
+        }
         self.init(code, "\(action): \(reason)", status: status, isBeforeConnection: !isConnected)
     }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The code of a failure, as the documented clients report it. RhoConnect: `RHO_ERR_...`.
 ///
 /// The documents call a notification's code the HTTP status; it is this number.
@@ -65,4 +67,11 @@ public struct RhoConnectError: Error, Sendable, CustomStringConvertible {
 
     /// Whether the server does not know the client id. The texts differ in case between versions of the server.
     var isUnknownClient: Bool { code == .remoteServer && message.lowercased() == "unknown client" }
+}
+
+extension RhoConnectError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The description.
+    public var failureReason: String? { description }
 }

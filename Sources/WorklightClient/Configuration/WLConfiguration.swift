@@ -1,4 +1,4 @@
-internal import Foundation
+public import Foundation
 
 /// The address of the server, the identity of the application, and the settings of a client. Worklight 5.0.6: the file `worklight.plist`.
 public struct WLConfiguration: Sendable {
@@ -162,4 +162,11 @@ public struct WLConfigurationError: Error, Sendable, CustomStringConvertible {
     }
 
     public var description: String { message }
+}
+
+extension WLConfigurationError: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The description.
+    public var failureReason: String? { description }
 }

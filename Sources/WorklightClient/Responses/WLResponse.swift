@@ -1,3 +1,4 @@
+public import Foundation
 public import MobileStore
 
 /// The answer of the server to a request. Worklight 5.0.6: class `WLResponse`.
@@ -72,4 +73,11 @@ public final class WLFailResponse: WLResponse, Error, CustomStringConvertible, @
 
     /// Returns the code of an answer. Worklight 5.0.6: `getWLErrorCodeFromJSON:`.
     public static func getWLErrorCode(from json: JSONObject?) -> WLErrorCode { WLErrorCode(json: json) }
+}
+
+extension WLFailResponse: LocalizedError {
+    /// The description.
+    public var errorDescription: String? { description }
+    /// The description.
+    public var failureReason: String? { description }
 }

@@ -45,7 +45,7 @@ enum AdminCommand {
             Terminal.complain("\(error.message)\n\n\(usage)")
             return Command.usageStatus
         } catch {
-            Terminal.complain("mobile admin: \(error)")
+            Terminal.complain("mobile admin: \(Terminal.words(for: error))")
             return 1
         }
     }

@@ -40,7 +40,7 @@ enum CaptureCommand {
             Terminal.complain("\(error.message)\n\n\(usage)")
             return Command.usageStatus
         } catch {
-            Terminal.complain("mobile capture: \(error)")
+            Terminal.complain("mobile capture: \(Terminal.words(for: error))")
             return 1
         }
     }

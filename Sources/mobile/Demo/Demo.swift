@@ -45,7 +45,7 @@ enum Demo {
             Terminal.complain(error.message + "\n\n" + usage)
             return Command.usageStatus
         } catch {
-            Terminal.complain("mobile demo: \(error)")
+            Terminal.complain("mobile demo: \(Terminal.words(for: error))")
             return 1
         }
     }

@@ -29,7 +29,7 @@ enum Inspect {
             for line in try report(path, options) { print(line) }
             return 0
         } catch {
-            Terminal.complain("mobile inspect: \(message(of: error))")
+            Terminal.complain("mobile inspect: \(Terminal.words(for: error))")
             return 1
         }
     }
@@ -43,6 +43,4 @@ enum Inspect {
         let report = try ClientDatabaseReport(path: path)
         return options.contains("--json") ? [report.json.description] : report.lines
     }
-
-    private static func message(of error: any Error) -> String { (error as? StoreError)?.message ?? "\(error)" }
 }

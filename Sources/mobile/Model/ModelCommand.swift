@@ -33,7 +33,7 @@ enum ModelCommand {
             Terminal.complain("\(error.message)\n\n\(usage)")
             return Command.usageStatus
         } catch {
-            Terminal.complain("mobile model: \(error)")
+            Terminal.complain("mobile model: \(Terminal.words(for: error))")
             return 1
         }
     }

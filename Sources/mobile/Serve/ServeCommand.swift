@@ -19,7 +19,7 @@ enum ServeCommand {
             complain("\(error.message)\n\n\(ServeArguments.usage)")
             return Command.usageStatus
         } catch {
-            complain("mobile serve: \(error)")
+            complain("mobile serve: \(Terminal.words(for: error))")
             return 1
         }
     }

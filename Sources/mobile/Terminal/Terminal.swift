@@ -1,4 +1,5 @@
 import Foundation
+import MobileObjects
 
 /// Lines on the terminal, and one moving bar. If the output is not a terminal, as in a log, there are no colours and no bar.
 enum Terminal {
@@ -12,6 +13,9 @@ enum Terminal {
 
     /// Writes a line to the error stream.
     static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+
+    /// The words of a command about an error that ends it: the message, and for errors with a code also the code and the remedy.
+    static func words(for error: any Error) -> String { (error as? any BaseError)?.debugDescription ?? "\(error)" }
 
     static func bold(_ text: String) -> String { isInteractive ? "\u{1B}[1m\(text)\u{1B}[0m" : text }
 

@@ -145,6 +145,15 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
         super.init(row: row, at: column, context: context)
     }
 
+    /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
+    public convenience init(in package: CRM, name: String, street: String, city: String, since: LocalDate) {
+        self.init(in: package)
+        self.name = name
+        self.street = street
+        self.city = city
+        self.since = since
+    }
+
     // MARK: Access by position, for the runtime
 
     /// The value of the attribute at a position of the model.
@@ -371,6 +380,13 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
             customerId: row.integer(column),
             amount: row.decimal(column + 1, scale: 2))
         super.init(row: row, at: column, context: context)
+    }
+
+    /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
+    public convenience init(in package: CRM, customerId: Int64, amount: Decimal) {
+        self.init(in: package)
+        self.customerId = customerId
+        self.amount = amount
     }
 
     // MARK: Access by position, for the runtime

@@ -110,12 +110,23 @@ import Testing
         other.giveBack(holder)
     }
 
-    @Test func `a file that cannot be opened is told from one that is missing, and who wants no details gets none`() throws {
+    @Test func `a file that cannot be opened is reported with the reason, and who wants no details gets none`() throws {
         let core = try CorePool()
         var options = mc_pool_default_options(), pool: OpaquePointer?
-        #expect(mc_pool_open(core.directory + "/no/such/folder.db", &options, &pool, nil) == MC_ERROR_SQLITE)
+        #expect(mc_pool_open(core.directory + "/no/such/folder.db", &options, &pool, nil) == MC_ERROR_NOT_FOUND)
+        func message(_ path: String) -> String {
+            var error = mc_error()
+            _ = mc_pool_open(path, &options, &pool, &error)
+            return withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        let folder = core.directory + "/no/such"
+        #expect(message(folder + "/x.db") == "open \"\(folder)/x.db\": its folder does not exist; create the folder, or correct the path")
+        #expect(message(core.directory) == "open \"\(core.directory)\": it is a folder; give the path of a file")
+        // Far longer than any path: the reason is SQLite's.
+        #expect(message("/" + String(repeating: "x/", count: 5000)).hasPrefix("open \"/x/x/"))
         options.creates_file = false
         #expect(mc_pool_open(core.directory + "/no.db", &options, &pool, nil) == MC_ERROR_NOT_FOUND)
+        #expect(message(core.directory + "/no.db") == "open \"\(core.directory)/no.db\": the file does not exist")
         let error = #expect(throws: CoreError.self) {
             try "nowhere".withCString { name in _ = try CorePool.open(core.directory + "/x.db") { $0.vfs = name } }
         }

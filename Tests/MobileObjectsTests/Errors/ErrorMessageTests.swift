@@ -60,6 +60,32 @@ import Testing
         }
     }
 
+    @Test func `every error is a LocalizedError with text, reason and remedy, and prints them with its code`() {
+        let full = StoreError(.full, "write: database or disk is full")
+        let error = ObjectError(.store, "save of Customer: write: database or disk is full", cause: full)
+        #expect(
+            (error as any Error).localizedDescription == "There is no space left on the device (save of Customer: write: database or disk is full).")
+        #expect(error.failureReason == error.message && error.recoverySuggestion == "Free space and repeat the call.")
+        #expect(
+            String(reflecting: error)
+                == "save of Customer: write: database or disk is full (ObjectError 1015). Free space and repeat the call.")
+        #expect(Overdrawn().recoverySuggestion == nil && String(reflecting: Overdrawn()) == "overdrawn (Overdrawn 70001)")
+        #expect(ObjectError(.store, "no cause").recoverySuggestion == "Look at cause, a StoreError.")
+        for code in Array(1001...1019) + Array(1101...1103) + Array(2001...2008) + Array(2010...2026) + [2040, 2041] {
+            #expect(MessageBundles(preferredLanguages: []).remedy(code: code)?.isEmpty == false, "\(code)")
+        }
+    }
+
+    @Test("a directory of a language may have remedies as well; the English ones are used where it has none")
+    func remedies() throws {
+        let folder = try bundle(["fr": "\"2012\" = \"Il n'y a pas cet attribut (%@).\";"])
+        try "\"2012\" = \"Corrigez le nom.\";".write(
+            to: folder.appending(path: "fr.lproj/ErrorRemedies.strings"), atomically: true, encoding: .utf8)
+        let service = try MessageBundles(directories: [folder], preferredLanguages: [], currentLocale: Locale(identifier: "fr_FR"))
+        #expect(
+            service.remedy(code: 2012) == "Corrigez le nom." && service.remedy(code: 2013) == "Correct the name." && service.remedy(code: 9) == nil)
+    }
+
     @Test("EMS-03: the service is registered, found, replaced by one's own and taken out again; two registries are two")
     func registry() {
         let registry = ServiceRegistry(), other = ServiceRegistry.standard()

@@ -50,7 +50,7 @@ import Testing
             (.noSuchParameter, #"operation "reopen": the parameter "reason" is missing"#, { try ticket.call("reopen") }),
             (.noSuchParameter, #"operation "update" has no parameter "reason""#, { try ticket.call("update", ["reason": "x"]) }),
             (
-                .invalidValue, #"parameter "reason" of operation "reopen": a value of another type or out of range, expected string"#,
+                .invalidValue, #"parameter "reason" of operation "reopen": the integer 1, expected string"#,
                 { try ticket.call("reopen", ["reason": 1]) }
             ),
             (.noSuchParameter, #"operation "closeAll": the parameter "P1" is missing"#, { try tickets.call("closeAll", ["P2": 1]) }),

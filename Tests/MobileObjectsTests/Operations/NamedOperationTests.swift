@@ -88,7 +88,7 @@ import Testing
         let null = ObjectError.of { try ticket.call("move", ["stops": nil]) }
         #expect(null?.code == .invalidValue && null?.message == #"parameter "stops" of operation "move": null, expected int[]"#)
         let wrong = ObjectError.of { try ticket.call("move", ["stops": "text"]) }
-        #expect(wrong?.message == #"parameter "stops" of operation "move": a value of another type or out of range, expected int[]"#)
+        #expect(wrong?.message == #"parameter "stops" of operation "move": the string "text", expected int[]"#)
         #expect(!ticket.isPending && ticket.state == .unchanged)
         #expect(try desk.shop.count("Ticket_os") == 0)
         let new = try desk.newTicket()

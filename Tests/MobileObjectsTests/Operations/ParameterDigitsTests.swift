@@ -40,7 +40,9 @@ import Testing
             let error = ObjectError.of { try bill.call("pay", ["amount": try self.decimal(text)]) }
             #expect(error?.code == .invalidValue, "\(text)")
             #expect(
-                error?.message == #"parameter "amount" of operation "pay": a value of another type or out of range, expected decimal"#)
+                error?.message
+                    == #"parameter "amount" of operation "pay": \#(text) does not fit decimal(24, 6): at most 18 digits before the point and 6 after it"#
+            )
         }
     }
 

@@ -186,7 +186,7 @@ import Testing
         #expect(device.events.takeStatuses() == ["connecting", "connectionError"])
         bench.network.conditions.fault = { _, _ in nil }
         device.application.networkBecameAvailable()
-        try await device.application.startConnection()
+        try await device.application.startConnection(timeout: nil)
         #expect(device.events.takeStatuses() == ["connecting", "connected"])
     }
 
@@ -239,12 +239,63 @@ import Testing
         let bench = try TestBench()
         let device = try bench.newDevice()
         try device.application.register(timeout: .seconds(60))
+        try device.crm.subscribe()
         device.application.connectionProperties.serverName = "elsewhere.example"
-        #expect(try device.application.session().properties.serverName == "mobile.example")
+        #expect(try device.application.registeredSession().properties.serverName == "mobile.example")
         try device.application.unregister(timeout: .seconds(60))
         device.application.connectionProperties.loginCredentials = LoginCredentials(user: TestBench.user, password: TestBench.password)
         try device.application.register(timeout: .seconds(60))
         #expect(try device.application.session().properties.serverName == "elsewhere.example")
+    }
+
+    @Test("REG-22 LIF-04: with the properties of another server, a start and each request throw, and the registration stays as it is")
+    func propertiesOfAnotherServer() throws {
+        let bench = try TestBench()
+        let device = try bench.subscribedDevice()
+        try device.application.stopConnection(timeout: .seconds(60))
+        device.application.connectionProperties.portNumber = 5002
+        device.application.connectionProperties.networkProtocol = .https
+        let calls: [() throws -> Void] = [
+            { try device.application.startConnection(timeout: .seconds(60)) }, { try device.crm.synchronize() }, { try device.crm.recover() },
+        ]
+        for call in calls {
+            let error = #expect(throws: SyncError.self) { try call() }
+            #expect(error?.kind == .connectionProperty && error?.code == .connectionPropertyMissing)
+            #expect(
+                error?.message
+                    == "application \"CRM\" is registered with http://mobile.example:5001, and its connectionProperties have "
+                    + "https://mobile.example:5002 (portNumber, networkProtocol): unregister it, set them, and register again")
+        }
+        device.application.connectionProperties.portNumber = 5001
+        device.application.connectionProperties.networkProtocol = .http
+        device.application.connectionProperties.loginCredentials?.password = "another one"
+        try device.application.startConnection(timeout: .seconds(60))
+        try device.crm.synchronize()
+    }
+
+    @Test("REG-24: an asynchronous start returns as soon as the application is connecting, with a server out of reach")
+    func startReturnsWhileConnecting() async throws {
+        let bench = try TestBench()
+        let gate = Gate()
+        let server = bench.server
+        let transport = SwitchedTransport { bench.network }
+        let first = try bench.newDevice(transport: transport)
+        try await first.application.register()
+        try await first.application.stopConnection()
+        try first.application.close()
+        let device = try bench.newDevice(
+            transport: SimulatedTransport(server: { request in
+                gate.wait()
+                return server.respond(to: request)
+            }))
+        try await device.application.startConnection()
+        #expect(device.application.connectionStatus == .connecting && device.events.takeStatuses() == ["connecting"])
+        try await device.application.startConnection()  // joins the attempt
+        gate.open()
+        try await device.application.startConnection(timeout: .seconds(60))
+        #expect(device.events.takeStatuses() == ["connected"])
+        try await device.application.startConnection()
+        #expect(device.events.take().isEmpty)
     }
 
     @Test("REG-20 ERR-12 ACB-05 REG-32: a wrong password ends the registration with 401, and the HTTP callback hears of it")

@@ -33,6 +33,35 @@ import Testing
         return customer
     }
 
+    @Test func `a record of a rejection is settled when a later operation of the row was accepted`() throws {
+        let bench = try TestBench()
+        let device = try bench.synchronizedDevice(groups: "default")
+        let customer = try rejected(device, bench)
+        let other = try #require(try Customer.findAll(in: device.crm).last)
+        (other.city, customer.city) = ("Youghal", "Cobh")
+        try other.update()
+        try other.submitPending()
+        #expect(try device.crm.synchronize("default").operationsAccepted == 1)
+        let record = try #require(try customer.logRecords().first)
+        #expect(record.message.contains("closed today") && !record.isSettled, "another row was accepted")
+        try customer.update()
+        try customer.submitPending()
+        #expect(try device.crm.synchronize("default").operationsAccepted == 1)
+        #expect(try customer.logRecords().map(\.isSettled) == [true])
+        #expect(try device.crm.logRecords().filter(\.isSettled).map(\.messageID) == [record.messageID])
+        #expect(try device.crm.keysWithLogRecords(of: Customer.metadata) == [customer.keyToString()])
+        // A record that this device made has nothing to settle, uploaded or not.
+        var own = customer.newLogRecord(level: .info, message: "visited")
+        try own.save()
+        try own.submitPending()
+        try device.crm.synchronize("system")
+        #expect(try customer.logRecords().map(\.isSettled) == [false, true])
+        try record.delete()
+        try record.submitPending()
+        try device.crm.synchronize("default")
+        #expect(try bench.server.administration.logRecords(ofPackage: Self.package).filter { !$0.isFromClient && !$0.isDeleted }.isEmpty)
+    }
+
     @Test("LRC-07 LRC-01: records that were submitted go up with the group system, once, and no others do")
     func upload() throws {
         let bench = try TestBench()

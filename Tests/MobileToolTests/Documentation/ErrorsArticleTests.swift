@@ -54,6 +54,23 @@ import Testing
         #expect(Dictionary(named, uniquingKeysWith: { first, _ in first }) == sources.statuses)
     }
 
+    /// The first number of each type's codes in the texts of the message service.
+    private static let bases = ["StoreError.Code": 1000, "ObjectError.Code": 2000, "SyncError.Code": 0, "DataVaultError.Code": 0]
+
+    @Test func `the remedies that errors print are those of the article`() throws {
+        let file = SourceReader.root.appending(path: "Sources/MobileObjects/Errors/superr.bundle/en.lproj/ErrorRemedies.strings")
+        var printed: [Int: String] = [:]
+        for match in try String(contentsOf: file, encoding: .utf8).matches(of: /"(-?\d+)" = "([^"]+)";/) {
+            if let code = Int(match.1) { printed[code] = String(match.2) }
+        }
+        var documented: [Int: String] = [:]
+        for row in rows {
+            guard let base = Self.bases[row.type], let number = row.cells.first.flatMap({ Int($0) }), let remedy = row.cells.last else { continue }
+            documented[base + number] = remedy.replacing("`", with: "").replacing(/<doc:(\w+)>/) { "the article \($0.1)" }
+        }
+        #expect(documented.count > 80 && printed == documented)
+    }
+
     @Test func `every public error type is named`() {
         #expect(sources.errorTypes.count >= 11)
         for type in sources.errorTypes { #expect(text.contains("`\(type)`") || text.contains("`\(type).Code`"), "\(type)") }

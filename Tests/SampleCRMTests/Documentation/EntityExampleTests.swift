@@ -94,6 +94,14 @@ import Testing
             // Example: end
             #expect(try SalesOrder.load(order.surrogateKey, in: crm).customer?.surrogateKey == 1)
         }
+        do {
+            let shop = Customer(in: crm, name: "Quay Books", street: "Quay 1", city: "Galway", since: LocalDate(Date()))
+            let order = SalesOrder(in: crm, orderDate: LocalDate(Date()))  // today
+            order.customer = shop
+            try crm.save([shop, order])
+            #expect(try SalesOrder.load(order.surrogateKey, in: crm).customer?.name == "Quay Books")
+            try shop.delete()
+        }
         // Example: Entity.delete()
         for customer in try Customer.findByCity(city: "Cork", in: crm) {
             try customer.delete()

@@ -121,6 +121,52 @@ import Testing
             #expect(example.take() == ["Castle Inn: 2000", "Harbour Foods: 1500"])
         }
         do {
+            // Example: EntityQuery.offset(_:)
+            let second = Customer.all.sorted(by: \.name).offset(2).limit(2)  // the second two customers
+            for customer in try second.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Mill & Sons"])
+        }
+        do {
+            // Example: EntityQuery.limit(_:)
+            let largest = Customer.all.sorted(by: \.creditLimit, .descending).limit(2)
+            for customer in try largest.find(in: crm) { print("\(customer.name): \(customer.creditLimit)") }
+            // Example: end
+            #expect(example.take() == ["Castle Inn: 2000", "Harbour Foods: 1500"])
+        }
+        do {
+            // Example: EntityQuery.isEmpty(in:)
+            let inSligo = Customer.where(\.city == "Sligo")
+            if try inSligo.isEmpty(in: crm) { print("nobody in Sligo") }
+            // Example: end
+            #expect(example.take() == ["nobody in Sligo"])
+            #expect(try !Customer.where(\.city == "Cork").isEmpty(in: crm))
+        }
+        do {
+            // Example: EntityQuery.min(of:in:)
+            let inCork = Customer.where(\.city == "Cork")
+            let lowest = try inCork.min(of: \.creditLimit, in: crm)
+            // Example: end
+            #expect(lowest == 500)
+        }
+        do {
+            // Example: EntityQuery.max(of:in:)
+            let inCork = Customer.where(\.city == "Cork")
+            let highest = try inCork.max(of: \.creditLimit, in: crm)
+            // Example: end
+            #expect(highest == 2000)
+        }
+        do {
+            // Example: EntityQuery.sum(of:in:)
+            let inCork = Customer.where(\.city == "Cork")
+            let total = try inCork.sum(of: \.creditLimit, in: crm) ?? 0
+            // Example: end
+            #expect(total == 2500)
+            #expect(try Customer.where(\.city == "Sligo").sum(of: \.creditLimit, in: crm) == nil)
+            #expect(try Customer.all.sorted(by: \.name).skip(1).take(1).max(of: \.name, in: crm) == "Mill & Sons")
+            #expect(try Customer.all.max(of: \.phone, in: crm) == Customer.findAll(in: crm).compactMap(\.phone).max())
+        }
+        do {
             // Example: EntityQuery.prefetching(_:)
             for customer in try Customer.all.sorted(by: \.name).prefetching(\.orders).find(in: crm) {
                 print("\(customer.name): \(customer.orders.count) orders")

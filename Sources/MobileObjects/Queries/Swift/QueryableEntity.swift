@@ -73,6 +73,18 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     for customer in try largest.find(in: crm) { print("\(customer.name): \(customer.creditLimit)") }
     public func take(_ count: Int) -> EntityQuery { changed { $0.take = count } }
 
+    /// Does the same as ``skip(_:)``, in the words of SQL.
+    ///
+    ///     let second = Customer.all.sorted(by: \.name).offset(2).limit(2)  // the second two customers
+    ///     for customer in try second.find(in: crm) { print(customer.name) }
+    public func offset(_ count: Int) -> EntityQuery { skip(count) }
+
+    /// Does the same as ``take(_:)``, in the words of SQL.
+    ///
+    ///     let largest = Customer.all.sorted(by: \.creditLimit, .descending).limit(2)
+    ///     for customer in try largest.find(in: crm) { print("\(customer.name): \(customer.creditLimit)") }
+    public func limit(_ count: Int) -> EntityQuery { take(count) }
+
     /// Reads the objects of a relationship along with those that are found, with one more statement for all of them: a list of parents that is shown
     /// with its children costs two statements, regardless of its length.
     ///
@@ -135,6 +147,19 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) func count(in package: Root.Package) async throws -> Int {
         try await Root.countWithQuery(query, in: package)
+    }
+
+    /// Returns whether there is no such object. The database looks for one, and does not count them.
+    ///
+    ///     let inSligo = Customer.where(\.city == "Sligo")
+    ///     if try inSligo.isEmpty(in: crm) { print("nobody in Sligo") }
+    ///
+    /// - Throws: as `find(in:)`.
+    public func isEmpty(in package: Root.Package) throws -> Bool { try Root.countWithQuery(limitedToOne, in: package) == 0 }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func isEmpty(in package: Root.Package) async throws -> Bool {
+        try await Root.countWithQuery(limitedToOne, in: package) == 0
     }
 
     private var limitedToOne: Query { query.take == 0 ? query : query.take(1) }
