@@ -1,4 +1,5 @@
 import MobileExecution
+import MobileModel
 import MobileProtocol
 import MobileStore
 import PostgreSQLTestSupport
