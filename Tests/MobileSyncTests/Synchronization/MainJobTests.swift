@@ -146,6 +146,19 @@ import Testing
         #expect(try !device.crm.hasPendingOperations())
     }
 
+    @Test func `a value that the application gives to a generated attribute stands until the back end's own arrives`() throws {
+        let bench = try TestBench()
+        let crm = try bench.synchronizedDevice().crm
+        let customer = Customer(in: crm, name: "Quay Books", street: "Quay 1", city: "Galway", since: .epoch)
+        customer.id_ = 4711
+        try customer.save()
+        #expect(try Customer.load(customer.surrogateKey, in: crm).id_ == 4711)
+        try customer.submitPending()
+        #expect(try crm.synchronize().operationsAccepted == 1)
+        try customer.refresh()
+        #expect(try bench.rows("SELECT id FROM customer WHERE name = 'Quay Books'") == [[.integer(customer.id_)]] && customer.id_ != 4711)
+    }
+
     @Test func `an accepted delete is gone on both devices and in the back end`() throws {
         let bench = try TestBench()
         let first = try bench.synchronizedDevice("first"), second = try bench.synchronizedDevice("second")
