@@ -1,9 +1,9 @@
 internal import MobileStore
 
-/// Rows of a load in one buffer, so that no row and no value takes memory of its own: the texts of ``LoadedRow``, one behind the other.
+/// Rows of a load in one buffer, so that no row and no value takes memory of its own: the texts of ``LoadedRow``, one after the other.
 struct PackedRows: Sendable {
     private(set) var bytes: [UInt8] = []
-    /// For each row the places behind its key, behind each key that it refers to, and behind its attributes.
+    /// For each row the places after its key, after each key that it refers to, and after its attributes.
     private var ends: [Int] = []
     /// The number of keys that each row refers to.
     let references: Int

@@ -1,7 +1,7 @@
 internal import MobileDeflate
 internal import MobileStore
 
-/// Compresses whole texts at once, by libdeflate: twice as fast as zlib, which takes a text in pieces. What it makes is a zlib stream as any other.
+/// Compresses whole texts at once, by libdeflate: twice as fast as zlib, which takes a text in pieces. Its results are zlib streams like all others.
 @safe final class WholeCompressor {
     private var handle: OpaquePointer?
 

@@ -123,8 +123,8 @@ public enum LargeValueForm: Sendable, Hashable {
     /// pieces, not by both.
     /// - Parameters:
     ///   - leadingValues: the number of values that are wanted one by one, at most that of the columns.
-    ///   - bytes: receives the texts, one behind the other.
-    ///   - ends: receives the place in `bytes` behind each leading value, and that behind the others.
+    ///   - bytes: receives the texts, one after the other.
+    ///   - ends: receives the place in `bytes` after each leading value, and that after the others.
     /// - Returns: whether there was a row.
     /// - Throws: as ``nextChunk(maximum:)``; ``StoreError/Code/misuse`` for an export of objects, of compressed text, or with large values in line.
     package func appendRow(leadingValues: Int, to bytes: inout [UInt8], ends: inout [Int]) throws(StoreError) -> Bool {
@@ -183,7 +183,7 @@ extension Connection {
     }
 
     /// Starts an export of arrays whose query adds up its rows.
-    /// - Parameter sums: the value of the parameter behind `values`; nil for a query without it.
+    /// - Parameter sums: the value of the parameter after `values`; nil for a query without it.
     package func exporter(_ sql: String, _ values: [Value], types: [JSONColumnType], sums: RowSums?) throws(StoreError) -> BulkExporter {
         let statement = try statement(sql)
         try statement.bind(values)

@@ -22,6 +22,24 @@ import Testing
         #expect(try database.read { try $0.first("SELECT v FROM t") } == [value])
     }
 
+    @Test func `a text that is not copied counts for its run alone, and the other parameters stay`() throws {
+        let bytes = Array("one\u{0}zwei ü".utf8)
+        try database.write { connection in
+            let insert = try connection.statement("INSERT INTO t VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING")
+            try insert.bind(1, at: 1)
+            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<3), at: 2) == 1)
+            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<3), at: 2) == 0)
+            try insert.bind(2, at: 1)
+            #expect(try insert.run(text: bytes.span.bytes.extracting(4..<bytes.count), at: 2) == 1)
+            try insert.bind(3, at: 1)
+            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<0), at: 2) == 1)
+            try insert.bind(4, at: 1)
+            #expect(try insert.run() == 1)
+            #expect(throws: StoreError.self) { _ = try insert.run(text: bytes.span.bytes, at: 3) }
+        }
+        #expect(try database.read { try $0.rows("SELECT v FROM t ORDER BY id") } == [["one"], ["zwei ü"], [""], [.null]])
+    }
+
     @Test func `a statement is run many times, and tells its columns`() throws {
         let (names, sum) = try database.write { connection in
             let insert = try connection.statement("INSERT INTO t(v) VALUES (?)")
