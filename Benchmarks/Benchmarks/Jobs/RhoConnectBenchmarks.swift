@@ -44,7 +44,7 @@ enum RhoConnectBenchmarks {
         let path = workspace.newFile("rho.db")
         let transport = try AnsweringTransport(pages: served(workspace), bulk: isBulk ? archive(workspace) : nil)
         // Less than the reference has: a page in memory is the rest of the limit.
-        let database = try RhoConnectClient.initDatabase(ConnectionProfile(path: path, cacheSize: .megabytes(8)))
+        let database = try RhoConnectClient.initDatabase(ConnectionProfile(path: path, cacheSize: .megabytes(7)))
         let client = RhoConnectClient(database, transport: transport)
         try client.addModels([RhomModel("Item")])
         try client.setSyncServer("http://memory/")
