@@ -104,7 +104,7 @@ import Testing
         let folder = try TemporaryDirectory(), model = Repository.file("Sources/SampleCRM/crm.mbo.json")
         let generated = try Tool.run(["generate", model.path, "--output", folder.path])
         try #require(generated.status == 0, "\(generated.output)")
-        var swift = try String(contentsOf: Repository.file("Tests/SampleCRMTests/Documentation/ModelFileExampleTests.swift"), encoding: .utf8)
+        var swift = try String(contentsOf: Repository.file("Tests/SampleCRMTests/Documentation/ModelFileGuideTests.swift"), encoding: .utf8)
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) {
             swift += try String(contentsOf: URL(filePath: folder.file(name)), encoding: .utf8)
         }

@@ -4,7 +4,7 @@ import SampleCRM
 import Testing
 
 /// The calls in the article *The model file* are the code between the marks below, and they run.
-@Suite struct ModelFileExampleTests {
+@Suite struct ModelFileGuideTests {
     private let example: ExampleCRM
     private let crm: CRM
 
