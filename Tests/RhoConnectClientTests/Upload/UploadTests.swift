@@ -139,152 +139,6 @@ import Testing
         #expect(try bench.item.findAll().map { $0["object"] } == ["77"])
     }
 
-    @Test(
-        "RC-098 RC-099: a refused create is removed, or becomes an unsent one again",
-        arguments: [RhoConnectClient.CreateErrorAction.delete, .recreate])
-    func createError(action: RhoConnectClient.CreateErrorAction) throws {
-        let bench = try Bench()
-        let id = try bench.item.create(["price": "1"])
-        bench.server.add("Item", "{\"create-error\":{\"\(id)\":{\"price\":\"1\"},\"\(id)-error\":{\"message\":\"no title\"}}}", count: 0)
-        let result = bench.client.syncAll()
-        #expect(result.hasCreateErrors)
-        bench.client.syncAll()
-        #expect(bench.server.uploads.count == 1, "pending until the application decides")
-        try bench.client.onCreateError(result, action: action)
-        #expect(try bench.item.count() == (action == .delete ? 0 : 1))
-        #expect(try bench.item.isChanged() == (action == .recreate))
-        bench.client.syncAll()
-        #expect(bench.server.uploads.count == (action == .delete ? 1 : 2))
-        if action == .recreate { #expect(try bench.upload(1)["create"] == [id: ["price": "1"]]) }
-        bench.check()
-    }
-
-    @Test("RC-099: an object that was destroyed meanwhile is not created again")
-    func recreateDestroyed() throws {
-        let bench = try Bench()
-        let id = try bench.item.create(["price": "1"])
-        bench.server.add("Item", "{\"create-error\":{\"\(id)-error\":{\"message\":\"no\"}}}", count: 0)
-        let result = bench.client.syncAll()
-        try bench.item.destroy(["object": id])
-        try bench.client.onCreateError(result, action: .recreate)
-        #expect(try !bench.item.isChanged())
-        bench.client.syncAll()
-        #expect(bench.server.uploads.count == 1)
-    }
-
-    @Test(
-        "RC-100: a refused update is rolled back to the server's values, or sent again",
-        arguments: [RhoConnectClient.UpdateErrorAction.rollback, .retry])
-    func updateError(action: RhoConnectClient.UpdateErrorAction) throws {
-        let bench = try Self.filled()
-        try bench.item.save(["object": "77", "price": "-1"])
-        bench.server.add(
-            "Item",
-            #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
-            count: 0)
-        let result = bench.client.syncAll()
-        #expect(try bench.item.find("77")?["price"] == "-1")
-        #expect(try !bench.item.isChanged())
-        try bench.client.onUpdateError(result, action: action)
-        #expect(try bench.item.find("77")?.attributes == ["title": "Saw", "price": action == .rollback ? "12" : "-1"])
-        bench.client.syncAll()
-        #expect(bench.server.uploads.count == (action == .retry ? 2 : 1))
-        if action == .retry { #expect(try bench.upload(1)["update"] == ["77": ["price": "-1"]]) }
-    }
-
-    @Test("RC-101: the retry of an update does not replace a newer change that was not sent")
-    func newerChange() throws {
-        let bench = try Self.filled()
-        try bench.item.save(["object": "77", "price": "-1", "title": "bad"])
-        bench.server.add(
-            "Item",
-            #"{"update-error":{"77":{"price":"-1","title":"bad"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
-            count: 0)
-        let result = bench.client.syncAll()
-        try bench.item.save(["object": "77", "price": "20"])
-        try bench.client.onUpdateError(result, action: .retry)
-        bench.client.syncAll()
-        #expect(try bench.upload(1)["update"] == ["77": ["price": "20", "title": "bad"]])
-    }
-
-    @Test("refusals that the application could not answer before its process ended are reported to the next one, answered ones are not")
-    func unansweredErrors() throws {
-        let bench = try Self.filled()
-        let id = try bench.item.create(["title": "New"])
-        try bench.item.save(["object": "77", "price": "-1"])
-        bench.server.add(
-            "Item",
-            "{\"create-error\":{\"\(id)\":{\"title\":\"New\"},\"\(id)-error\":{\"message\":\"no\"}},"
-                + #""update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
-            count: 0)
-        #expect(bench.client.syncAll().hasCreateErrors)
-        let (client, item) = try bench.reopened()
-        let again = client.syncAll()
-        #expect(again.serverErrors.create.map(\.object) == [id] && again.serverErrors.create.map(\.message) == ["no"])
-        #expect(
-            again.serverErrors.update.map(\.object) == ["77"] && again.serverErrors.rollback.map(\.attributes) == [["title": "Saw", "price": "12"]])
-        try client.onCreateError(again, action: .delete)
-        let (last, lastItem) = try bench.reopened()
-        let left = last.syncAll()
-        #expect(!left.hasCreateErrors && left.hasUpdateErrors)
-        try last.onUpdateError(left, action: .rollback)
-        #expect(try lastItem.findAll().map(\.attributes) == [["title": "Saw", "price": "12"]])
-        #expect(try !item.isChanged() && last.syncAll().serverErrors.isEmpty)
-        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
-    }
-
-    @Test("a refused update of an object that the server does not have is answered by a rollback as well")
-    func rollbackWithoutValues() throws {
-        let bench = try Self.filled()
-        try bench.item.save(["object": "77", "price": "-1"])
-        bench.server.add("Item", #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"gone"}}}"#, count: 0)
-        try bench.client.onUpdateError(bench.client.syncAll(), action: .rollback)
-        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
-    }
-
-    @Test("refusals of a page whose report the application stopped are reported by the next synchronization")
-    func stoppedReport() throws {
-        let bench = try Bench()
-        for (object, token) in [("77", "21"), ("80", "22")] {
-            let errors = "{\"\(object)\":{\"a\":\"b\"},\"\(object)-error\":{\"message\":\"no\"}}"
-            bench.server.add("Item", "{\"insert\":{\"\(object)\":{\"a\":\"x\"}},\"update-error\":\(errors)}", token: token)
-        }
-        // Stopped in the transaction of the second page: it is committed, and not reported.
-        let stored = SystemLock(0), stop = SystemLock<(@Sendable () -> Void)?>(nil)
-        let profile = ConnectionProfile(
-            path: bench.directory.file("store.db"),
-            trace: { statement in
-                guard statement.contains("SET errors"),
-                    stored.withLock({
-                        $0 += 1; return $0 == 2
-                    })
-                else { return }
-                stop.withLock { $0 }?()
-            })
-        let client = RhoConnectClient(try RhoConnectClient.initDatabase(profile))
-        stop.withLock { $0 = { client.stopSync() } }
-        defer { stop.withLock { $0 = nil } }
-        let item = RhomModel("Item")
-        try client.addModels([item])
-        try client.setSyncServer(bench.server.url)
-        #expect(client.syncAll().errorCode == .cancelledByUser)
-        #expect(try item.count() == 2)
-        #expect(Set(client.syncAll().serverErrors.update.map(\.object)) == ["77", "80"])
-        #expect(client.syncAll().serverErrors.isEmpty)
-    }
-
-    @Test("RC-102: a refused deletion is sent again")
-    func deleteError() throws {
-        let bench = try Self.filled()
-        try bench.item.destroy(["object": "77"])
-        bench.server.add("Item", #"{"delete-error":{"77":{"title":"Saw","price":"12"},"77-error":{"message":"in use"}}}"#, count: 0)
-        let result = bench.client.syncAll()
-        #expect(try !bench.item.isChanged())
-        try bench.client.onDeleteError(result, action: .retry)
-        bench.client.syncAll()
-        #expect(try bench.upload(1)["delete"] == ["77": ["price": "12", "title": "Saw"]])
-    }
-
     @Test("RC-103: pending creates are not uploaded again, and their local changes wait for the link")
     func pendingCreates() throws {
         let bench = try Bench { $0.createAttempts = 0 }
@@ -324,6 +178,24 @@ import Testing
         bench.check()
     }
 
+    @Test("a change that refers to a create without a link is held back, and goes out with the server's id")
+    func heldBackChange() throws {
+        let order = RhomModel("Order", associations: ["item": "Item"])
+        let bench = try Bench(others: [order]) { $0.createAttempts = 0 }
+        bench.server.add("Order", #"{"insert":{"o1":{"item":"77","note":"old"}}}"#, token: "10")
+        bench.client.syncAll()
+        bench.server.forgetRequests()
+        let id = try bench.item.create(["title": "Saw"])
+        try order.save(["object": "o1", "item": id, "note": "new"])
+        bench.client.syncAll()
+        #expect(bench.server.uploads.map(\.source) == ["Item"])
+        bench.server.add("Item", "{\"links\":{\"\(id)\":{\"l\":\"91\"}}}", token: "1", count: 0)
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["update"] == ["o1": ["item": "91", "note": "new"]])
+        #expect(try order.find("o1")?.attributes == ["item": "91", "note": "new"] && !order.isChanged())
+        bench.check()
+    }
+
     @Test("RC-106: a failed upload makes all changes unsent again, and skips the query")
     func failedUpload() throws {
         let bench = try Self.filled(["77": ["title": "Saw"], "80": ["title": "Axe"]])
@@ -338,6 +210,24 @@ import Testing
         bench.client.syncAll()
         #expect(try bench.upload(1) == bench.upload(0))
         #expect(try bench.upload(1)["create"] == [id: ["title": "New"]])
+    }
+
+    @Test("a failed upload's change of an object that was destroyed meanwhile is not sent again")
+    func destroyedDuringUpload() throws {
+        let bench = try Self.filled()
+        let item = bench.item
+        try item.save(["object": "77", "price": "13"])
+        bench.server.onRequest { request in
+            guard request.isUpload else { return nil }
+            _ = try? item.destroy(["object": "77"])
+            return .text(500, "busy")
+        }
+        #expect(bench.client.syncAll().errorCode == .remoteServer)
+        bench.server.onRequest(nil)
+        bench.client.syncAll()
+        #expect(
+            try bench.upload(1) == ["source_name": "Item", "client_id": "client1", "delete": ["77": ["price": "13", "title": "Saw"]]] as JSONValue)
+        #expect(try !item.isChanged())
     }
 
     @Test("RC-107: a change made during the upload is kept, and sent with the next synchronization")

@@ -1,0 +1,154 @@
+import MobileExecution
+import MobileStore
+import RhoConnectClient
+import TestSupport
+import Testing
+
+/// Changes that the server's application refuses, and the answers to them.
+@Suite struct RefusalTests {
+    @Test(
+        "RC-098 RC-099: a refused create is removed, or becomes an unsent one again",
+        arguments: [RhoConnectClient.CreateErrorAction.delete, .recreate])
+    func createError(action: RhoConnectClient.CreateErrorAction) throws {
+        let bench = try Bench()
+        let id = try bench.item.create(["price": "1"])
+        bench.server.add("Item", "{\"create-error\":{\"\(id)\":{\"price\":\"1\"},\"\(id)-error\":{\"message\":\"no title\"}}}", count: 0)
+        let result = bench.client.syncAll()
+        #expect(result.hasCreateErrors)
+        bench.client.syncAll()
+        #expect(bench.server.uploads.count == 1, "pending until the application decides")
+        try bench.client.onCreateError(result, action: action)
+        #expect(try bench.item.count() == (action == .delete ? 0 : 1))
+        #expect(try bench.item.isChanged() == (action == .recreate))
+        bench.client.syncAll()
+        #expect(bench.server.uploads.count == (action == .delete ? 1 : 2))
+        if action == .recreate { #expect(try bench.upload(1)["create"] == [id: ["price": "1"]]) }
+        bench.check()
+    }
+
+    @Test("RC-099: an object that was destroyed meanwhile is not created again")
+    func recreateDestroyed() throws {
+        let bench = try Bench()
+        let id = try bench.item.create(["price": "1"])
+        bench.server.add("Item", "{\"create-error\":{\"\(id)-error\":{\"message\":\"no\"}}}", count: 0)
+        let result = bench.client.syncAll()
+        try bench.item.destroy(["object": id])
+        try bench.client.onCreateError(result, action: .recreate)
+        #expect(try !bench.item.isChanged())
+        bench.client.syncAll()
+        #expect(bench.server.uploads.count == 1)
+    }
+
+    @Test(
+        "RC-100: a refused update is rolled back to the server's values, or sent again",
+        arguments: [RhoConnectClient.UpdateErrorAction.rollback, .retry])
+    func updateError(action: RhoConnectClient.UpdateErrorAction) throws {
+        let bench = try UploadTests.filled()
+        try bench.item.save(["object": "77", "price": "-1"])
+        bench.server.add(
+            "Item",
+            #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
+        let result = bench.client.syncAll()
+        #expect(try bench.item.find("77")?["price"] == "-1")
+        #expect(try !bench.item.isChanged())
+        try bench.client.onUpdateError(result, action: action)
+        #expect(try bench.item.find("77")?.attributes == ["title": "Saw", "price": action == .rollback ? "12" : "-1"])
+        bench.client.syncAll()
+        #expect(bench.server.uploads.count == (action == .retry ? 2 : 1))
+        if action == .retry { #expect(try bench.upload(1)["update"] == ["77": ["price": "-1"]]) }
+    }
+
+    @Test("RC-101: the retry of an update does not replace a newer change that was not sent")
+    func newerChange() throws {
+        let bench = try UploadTests.filled()
+        try bench.item.save(["object": "77", "price": "-1", "title": "bad"])
+        bench.server.add(
+            "Item",
+            #"{"update-error":{"77":{"price":"-1","title":"bad"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
+        let result = bench.client.syncAll()
+        try bench.item.save(["object": "77", "price": "20"])
+        try bench.client.onUpdateError(result, action: .retry)
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["update"] == ["77": ["price": "20", "title": "bad"]])
+    }
+
+    @Test("refusals that the application could not answer before its process ended are reported to the next one, answered ones are not")
+    func unansweredErrors() throws {
+        let bench = try UploadTests.filled()
+        let id = try bench.item.create(["title": "New"])
+        try bench.item.save(["object": "77", "price": "-1"])
+        bench.server.add(
+            "Item",
+            "{\"create-error\":{\"\(id)\":{\"title\":\"New\"},\"\(id)-error\":{\"message\":\"no\"}},"
+                + #""update-error":{"77":{"price":"-1"},"77-error":{"message":"negative"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
+        #expect(bench.client.syncAll().hasCreateErrors)
+        let (client, item) = try bench.reopened()
+        let again = client.syncAll()
+        #expect(again.serverErrors.create.map(\.object) == [id] && again.serverErrors.create.map(\.message) == ["no"])
+        #expect(
+            again.serverErrors.update.map(\.object) == ["77"] && again.serverErrors.rollback.map(\.attributes) == [["title": "Saw", "price": "12"]])
+        try client.onCreateError(again, action: .delete)
+        let (last, lastItem) = try bench.reopened()
+        let left = last.syncAll()
+        #expect(!left.hasCreateErrors && left.hasUpdateErrors)
+        try last.onUpdateError(left, action: .rollback)
+        #expect(try lastItem.findAll().map(\.attributes) == [["title": "Saw", "price": "12"]])
+        #expect(try !item.isChanged() && last.syncAll().serverErrors.isEmpty)
+        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
+    }
+
+    @Test("a refused update of an object that the server does not have is answered by a rollback as well")
+    func rollbackWithoutValues() throws {
+        let bench = try UploadTests.filled()
+        try bench.item.save(["object": "77", "price": "-1"])
+        bench.server.add("Item", #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"gone"}}}"#, count: 0)
+        try bench.client.onUpdateError(bench.client.syncAll(), action: .rollback)
+        #expect(try bench.reopened().0.syncAll().serverErrors.isEmpty)
+    }
+
+    @Test("refusals of a page whose report the application stopped are reported by the next synchronization")
+    func stoppedReport() throws {
+        let bench = try Bench()
+        for (object, token) in [("77", "21"), ("80", "22")] {
+            let errors = "{\"\(object)\":{\"a\":\"b\"},\"\(object)-error\":{\"message\":\"no\"}}"
+            bench.server.add("Item", "{\"insert\":{\"\(object)\":{\"a\":\"x\"}},\"update-error\":\(errors)}", token: token)
+        }
+        // Stopped in the transaction of the second page: it is committed, and not reported.
+        let stored = SystemLock(0), stop = SystemLock<(@Sendable () -> Void)?>(nil)
+        let profile = ConnectionProfile(
+            path: bench.directory.file("store.db"),
+            trace: { statement in
+                guard statement.contains("SET errors"),
+                    stored.withLock({
+                        $0 += 1; return $0 == 2
+                    })
+                else { return }
+                stop.withLock { $0 }?()
+            })
+        let client = RhoConnectClient(try RhoConnectClient.initDatabase(profile))
+        stop.withLock { $0 = { client.stopSync() } }
+        defer { stop.withLock { $0 = nil } }
+        let item = RhomModel("Item")
+        try client.addModels([item])
+        try client.setSyncServer(bench.server.url)
+        #expect(client.syncAll().errorCode == .cancelledByUser)
+        #expect(try item.count() == 2)
+        #expect(Set(client.syncAll().serverErrors.update.map(\.object)) == ["77", "80"])
+        #expect(client.syncAll().serverErrors.isEmpty)
+    }
+
+    @Test("RC-102: a refused deletion is sent again")
+    func deleteError() throws {
+        let bench = try UploadTests.filled()
+        try bench.item.destroy(["object": "77"])
+        bench.server.add("Item", #"{"delete-error":{"77":{"title":"Saw","price":"12"},"77-error":{"message":"in use"}}}"#, count: 0)
+        let result = bench.client.syncAll()
+        #expect(try !bench.item.isChanged())
+        try bench.client.onDeleteError(result, action: .retry)
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["delete"] == ["77": ["price": "12", "title": "Saw"]])
+    }
+}
