@@ -112,6 +112,27 @@ import Testing
         bench.check()
     }
 
+    @Test(
+        "every reset destroys the objects of property bags and of fixed schemas with their changes, and keeps those of the partition local",
+        arguments: [
+            RhoConnectClient.databaseClientReset, RhoConnectClient.databaseFullReset, RhoConnectClient.databaseFullResetAndLogout,
+            RhoConnectClient.databaseFullClientResetAndLogout,
+        ] as [@Sendable (RhoConnectClient) -> () throws(RhoConnectError) -> Void])
+    func resetData(reset: @Sendable (RhoConnectClient) -> () throws(RhoConnectError) -> Void) throws {
+        let schema = RhomModel.ModelType.fixedSchema(RhomSchema(version: "1", "title"))
+        let fixed = RhomModel("Fixed", modelType: schema)
+        let kept = [RhomModel("LocalBag", partition: .local), RhomModel("LocalFixed", modelType: schema, partition: .local)]
+        let bench = try Bench(others: [fixed] + kept)
+        for model in [bench.item, fixed] + kept { _ = try model.create(["title": "private"]) }
+        try reset(bench.client)()
+        for model in [bench.item, fixed] {
+            #expect(try model.count() == 0, "\(model.name)")
+            #expect(try !model.isChanged(), "\(model.name)")
+        }
+        for model in kept { #expect(try model.findAll().map { $0["title"] } == ["private"], "\(model.name)") }
+        #expect(try bench.value("SELECT count(*) FROM object_values WHERE value = 'private'") == 1)
+    }
+
     @Test func `models whose tables were made anew are named in one reset, which has its mark until a 200`() throws {
         func model(_ name: String, _ version: String) -> RhomModel {
             RhomModel(name, modelType: .fixedSchema(RhomSchema(version: version, properties: [.init("title")])))

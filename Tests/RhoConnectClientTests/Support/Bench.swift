@@ -39,6 +39,24 @@ final class Bench: Sendable {
         }
     }
 
+    /// A bench whose server has given the client some objects.
+    static func filled(
+        _ objects: [String: [String: String]] = ["77": ["title": "Saw", "price": "12"]], others: [RhomModel] = [],
+        item: RhomModel = RhomModel("Item"),
+        transport: any Transport = HTTPTransport()
+    ) throws -> Bench {
+        let bench = try Bench(item: item, others: others, transport: transport)
+        let insert = JSONValue.object(
+            JSONObject(
+                uniqueKeys: objects.map { id, attributes in
+                    (id, .object(JSONObject(uniqueKeys: attributes.map { ($0.key, JSONValue.string($0.value)) })))
+                }))
+        bench.server.add(item.name, "{\"insert\":\(insert.description)}", token: "10", count: objects.count)
+        bench.client.syncAll()
+        bench.server.forgetRequests()
+        return bench
+    }
+
     deinit { server.stop() }
 
     /// Opens the database again, as the next process does.

@@ -43,7 +43,7 @@ import Testing
         "RC-100: a refused update is rolled back to the server's values, or sent again",
         arguments: [RhoConnectClient.UpdateErrorAction.rollback, .retry])
     func updateError(action: RhoConnectClient.UpdateErrorAction) throws {
-        let bench = try UploadTests.filled()
+        let bench = try Bench.filled()
         try bench.item.save(["object": "77", "price": "-1"])
         bench.server.add(
             "Item",
@@ -61,7 +61,7 @@ import Testing
 
     @Test("RC-101: the retry of an update does not replace a newer change that was not sent")
     func newerChange() throws {
-        let bench = try UploadTests.filled()
+        let bench = try Bench.filled()
         try bench.item.save(["object": "77", "price": "-1", "title": "bad"])
         bench.server.add(
             "Item",
@@ -76,7 +76,7 @@ import Testing
 
     @Test("refusals that the application could not answer before its process ended are reported to the next one, answered ones are not")
     func unansweredErrors() throws {
-        let bench = try UploadTests.filled()
+        let bench = try Bench.filled()
         let id = try bench.item.create(["title": "New"])
         try bench.item.save(["object": "77", "price": "-1"])
         bench.server.add(
@@ -102,7 +102,7 @@ import Testing
 
     @Test("a refused update of an object that the server does not have is answered by a rollback as well")
     func rollbackWithoutValues() throws {
-        let bench = try UploadTests.filled()
+        let bench = try Bench.filled()
         try bench.item.save(["object": "77", "price": "-1"])
         bench.server.add("Item", #"{"update-error":{"77":{"price":"-1"},"77-error":{"message":"gone"}}}"#, count: 0)
         try bench.client.onUpdateError(bench.client.syncAll(), action: .rollback)
@@ -140,9 +140,44 @@ import Testing
         #expect(client.syncAll().serverErrors.isEmpty)
     }
 
+    @Test("the rollback of an update replaces neither a newer change that was not sent, equal to the refused one, nor a newer value of a page")
+    func rollbackOfOldValues() throws {
+        let bench = try Bench.filled(["77": ["title": "Saw", "price": "12"], "80": ["title": "Axe", "price": "12"]])
+        for object in ["77", "80"] { try bench.item.save(["object": object, "price": "-1"]) }
+        let refused = ["77", "80"].map { "\"\($0)\":{\"price\":\"-1\"},\"\($0)-error\":{\"message\":\"negative\"}" }
+        let old = ["77", "80"].map { "\"\($0)\":{\"title\":\"Saw\",\"price\":\"12\"}" }
+        bench.server.add(
+            "Item", "{\"update-error\":{\(refused.joined(separator: ","))},\"update-rollback\":{\(old.joined(separator: ","))}}", count: 0)
+        let result = bench.client.syncAll()
+        bench.server.add("Item", #"{"insert":{"80":{"price":"15"}}}"#, token: "11")
+        bench.client.syncAll()
+        // The user changes his mind, and back: the last word is the user's.
+        for price in ["20", "-1"] { try bench.item.save(["object": "77", "price": price]) }
+        try bench.client.onUpdateError(result, action: .rollback)
+        #expect(try bench.item.find("77")?.attributes == ["title": "Saw", "price": "-1"])
+        #expect(try bench.item.find("80")?["price"] == "15")
+        let sent = bench.server.uploads.count
+        bench.client.syncAll()
+        #expect(try bench.upload(sent)["update"] == ["77": ["price": "-1"]])
+    }
+
+    @Test("the second answer to a refused create changes nothing: an object that waits to be created again is not removed")
+    func secondAnswer() throws {
+        let bench = try Bench()
+        let id = try bench.item.create(["price": "1"])
+        bench.server.add("Item", "{\"create-error\":{\"\(id)\":{\"price\":\"1\"},\"\(id)-error\":{\"message\":\"no\"}}}", count: 0)
+        let result = bench.client.syncAll()
+        try bench.client.onCreateError(result, action: .recreate)
+        try bench.item.save(["object": id, "price": "2"])
+        try bench.client.onCreateError(result, action: .delete)
+        #expect(try bench.item.find(id)?["price"] == "2")
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["create"] == [id: ["price": "2"]])
+    }
+
     @Test("RC-102: a refused deletion is sent again")
     func deleteError() throws {
-        let bench = try UploadTests.filled()
+        let bench = try Bench.filled()
         try bench.item.destroy(["object": "77"])
         bench.server.add("Item", #"{"delete-error":{"77":{"title":"Saw","price":"12"},"77-error":{"message":"in use"}}}"#, count: 0)
         let result = bench.client.syncAll()

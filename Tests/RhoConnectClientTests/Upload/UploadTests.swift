@@ -6,29 +6,11 @@ import TestSupport
 import Testing
 
 @Suite struct UploadTests {
-    /// A bench whose server has given the client some objects.
-    static func filled(
-        _ objects: [String: [String: String]] = ["77": ["title": "Saw", "price": "12"]], others: [RhomModel] = [],
-        item: RhomModel = RhomModel("Item"),
-        transport: any Transport = HTTPTransport()
-    ) throws -> Bench {
-        let bench = try Bench(item: item, others: others, transport: transport)
-        let insert = JSONValue.object(
-            JSONObject(
-                uniqueKeys: objects.map { id, attributes in
-                    (id, .object(JSONObject(uniqueKeys: attributes.map { ($0.key, JSONValue.string($0.value)) })))
-                }))
-        bench.server.add(item.name, "{\"insert\":\(insert.description)}", token: "10", count: objects.count)
-        bench.client.syncAll()
-        bench.server.forgetRequests()
-        return bench
-    }
-
     @Test(
         "RC-074 RC-076: the body has source, client and the operations that have changes: all attributes of a new object, the changed ones of an update, all of a deletion"
     )
     func body() throws {
-        let bench = try Self.filled(["77": ["title": "Saw", "price": "12"], "80": ["title": "Axe", "price": "9"]])
+        let bench = try Bench.filled(["77": ["title": "Saw", "price": "12"], "80": ["title": "Axe", "price": "9"]])
         let id = try bench.item.create(["title": "New", "price": "1"])
         try bench.item.save(["object": "77", "title": "Saw", "price": "13"])
         try bench.item.destroy(["object": "80"])
@@ -60,7 +42,7 @@ import Testing
     func fullUpdate() throws {
         var options = RhomModel.Options()
         options.sendsFullUpdates = true
-        let bench = try Self.filled(item: RhomModel("Item", options: options))
+        let bench = try Bench.filled(item: RhomModel("Item", options: options))
         try bench.item.save(["object": "77", "price": "13"])
         bench.client.syncAll()
         #expect(try bench.upload(0)["update"] == ["77": ["price": "13", "title": "Saw"]])
@@ -133,7 +115,7 @@ import Testing
 
     @Test("RC-087: an unknown temporary id in links is ignored")
     func unknownLink() throws {
-        let bench = try Self.filled()
+        let bench = try Bench.filled()
         bench.server.add("Item", #"{"links":{"77":{"l":"99"},"tmp":{"l":"98"}}}"#, token: "11", count: 0)
         bench.client.syncAll()
         #expect(try bench.item.findAll().map { $0["object"] } == ["77"])
@@ -178,7 +160,7 @@ import Testing
         bench.check()
     }
 
-    @Test("a change that refers to a create without a link is held back, and goes out with the server's id")
+    @Test("RC-086 RC-104: a change that refers to a create without a link is held back, and goes out with the server's id")
     func heldBackChange() throws {
         let order = RhomModel("Order", associations: ["item": "Item"])
         let bench = try Bench(others: [order]) { $0.createAttempts = 0 }
@@ -198,7 +180,7 @@ import Testing
 
     @Test("RC-106: a failed upload makes all changes unsent again, and skips the query")
     func failedUpload() throws {
-        let bench = try Self.filled(["77": ["title": "Saw"], "80": ["title": "Axe"]])
+        let bench = try Bench.filled(["77": ["title": "Saw"], "80": ["title": "Axe"]])
         let id = try bench.item.create(["title": "New"])
         try bench.item.save(["object": "77", "title": "Saw 2"])
         try bench.item.destroy(["object": "80"])
@@ -212,9 +194,9 @@ import Testing
         #expect(try bench.upload(1)["create"] == [id: ["title": "New"]])
     }
 
-    @Test("a failed upload's change of an object that was destroyed meanwhile is not sent again")
+    @Test("RC-106: a failed upload's change of an object that was destroyed meanwhile is not sent again")
     func destroyedDuringUpload() throws {
-        let bench = try Self.filled()
+        let bench = try Bench.filled()
         let item = bench.item
         try item.save(["object": "77", "price": "13"])
         bench.server.onRequest { request in
@@ -232,7 +214,7 @@ import Testing
 
     @Test("RC-107: a change made during the upload is kept, and sent with the next synchronization")
     func changeDuringUpload() throws {
-        let bench = try Self.filled()
+        let bench = try Bench.filled()
         let item = bench.item
         try item.save(["object": "77", "price": "13"])
         bench.server.onRequest { request in
@@ -249,7 +231,7 @@ import Testing
     }
 
     @Test func `a change made during a page stays visible over the server's older value`() throws {
-        let bench = try Self.filled()
+        let bench = try Bench.filled()
         let item = bench.item
         bench.server.add("Item", #"{"insert":{"77":{"price":"99"}},"delete":{"77":{"price":"12"}}}"#, token: "12", count: 2)
         bench.server.onRequest { request in
@@ -264,7 +246,7 @@ import Testing
 
     @Test("RC-108 RC-109 RC-110: created and destroyed sends nothing, two saves send the last value once, an equal value nothing")
     func mergedChanges() throws {
-        let bench = try Self.filled()
+        let bench = try Bench.filled()
         let id = try bench.item.create(["title": "New"])
         try bench.item.save(["object": id, "title": "Newer"])
         try bench.item.destroy(["object": id])
