@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test install bench checklist fuzz simulate large-model soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
+.PHONY: help demo test install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -88,6 +88,10 @@ simulate: ready ## cut the power after every single change of a recorded load, a
 large-model: ready ## generate the classes of a model with 200 objects, and compile them
 	swift build --build-tests --quiet
 	LARGE_MODEL=1 swift test --skip-build --disable-xctest --filter LargeModelTests $(ARGS)
+
+outside-package: ready ## build and run an application in a package of its own, which sees only the public interface
+	swift build --build-tests --quiet
+	OUTSIDE_PACKAGE=1 swift test --skip-build --disable-xctest --filter HookTests $(ARGS)
 
 soak: ready-to-test ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
 	swift build --build-tests --quiet

@@ -173,7 +173,7 @@ let package = Package(
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
                 "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop", "MobileGenerator", "MobileProtocol", "MobileServerWorklight", "MobileVault",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),

@@ -66,7 +66,10 @@ extension EntityEmitter {
             lines.append("- Parameters:")
             lines += parameters.map { "  - \($0.name): \(documentation(of: $0))" }
         }
-        lines.append("- Throws: ``ObjectError``, as ``Entity/perform(operation:_:)``.")
+        lines.append(
+            "- Throws: ``ObjectError``, as `\(operation.kind)()`; ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter, "
+                + "``ObjectError/Code/otherOperationPending`` where another operation changed the row and is not submitted yet, or its create is not "
+                + "answered.")
         return lines.joined(separator: "\n")
     }
 

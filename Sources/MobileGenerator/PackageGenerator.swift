@@ -47,7 +47,8 @@ public struct PackageGenerator: Sendable {
         text.line()
         let hidden = emitter.hiddenImports.map { ($0, "import") }
         let imports = (emitter.imports.map { ($0, "public import") } + hidden).sorted { $0.0 < $1.0 }
-        for (module, keyword) in imports { text.line("\(keyword) \(module)") }
+        // Only generated files see the hooks of the runtime.
+        for (module, keyword) in imports { text.line("\(module == "MobileObjects" ? "@_spi(GeneratedCode) " : "")\(keyword) \(module)") }
         if !imports.isEmpty { text.line() }
         emitter.emit(to: &text)
         return GeneratedFile(name: name + ".swift", text: text.text)

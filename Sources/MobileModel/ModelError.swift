@@ -134,9 +134,27 @@ public struct ModelError: Error, CustomStringConvertible {
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-extension ModelError: LocalizedError {
+extension ModelError: LocalizedError, CustomDebugStringConvertible {
     /// The description.
     public var errorDescription: String? { description }
     /// The description.
     public var failureReason: String? { description }
+    /// The remedy of the first problem: its own suggestion, otherwise the remedy of its code in the article *Errors*; nil for codes of a newer release.
+    public var recoverySuggestion: String? { problems[0].suggestion ?? Self.remedies[code] }
+    /// The problems, one a line, and the code and the remedy of the first: what a program prints that ends with the error.
+    public var debugDescription: String { "\(description) (ModelError \(code.rawValue))" + (recoverySuggestion.map { ". \($0)" } ?? "") }
+
+    private static let remedies: [ModelProblem.Code: String] = [
+        .file: "Check path and permissions.",
+        .syntax: "Correct the line.",
+        .unknownKey: "Correct the key, or remove it.",
+        .missing: "Add it.",
+        .duplicate: "Remove or rename one.",
+        .name: "Choose another name.",
+        .unresolved: "Correct the name.",
+        .value: "Correct the value.",
+        .conflict: "Change one of them.",
+        .sql: "Correct the statement.",
+        .length: "Correct the length, mark the attribute as large, or raise the page size.",
+    ]
 }

@@ -51,9 +51,28 @@ extension ServerError: CustomStringConvertible {
     public var description: String { message }
 }
 
-extension ServerError: LocalizedError {
+extension ServerError: LocalizedError, CustomDebugStringConvertible {
     /// The message.
     public var errorDescription: String? { message }
     /// The message.
     public var failureReason: String? { message }
+    /// The remedy, as in the article *Errors*; nil for codes of a newer release.
+    public var recoverySuggestion: String? { Self.remedies[code] }
+    /// Message, code and remedy: what a program prints that ends with the error.
+    public var debugDescription: String { "\(message) (ServerError \(code.rawValue))" + (recoverySuggestion.map { ". \($0)" } ?? "") }
+
+    private static let remedies: [Code: String] = [
+        .configuration: "Correct the value; the message names the range.",
+        .package: "Correct the model.",
+        .missingBackEnd: "Correct the path or the address.",
+        .missingTable: "Correct the binding, or create the table.",
+        .missingColumn: "Correct the binding, or create the column.",
+        .statement: "Correct the statement.",
+        .load: "Correct the load.",
+        .cache: "Check the file. A deleted cache makes devices register and load again.",
+        .notFound: "Correct the name.",
+        .portInUse: "Choose another port, or 0 for any free one.",
+        .cannotListen: "Correct the address, or use a port above 1023.",
+        .cannotStart: "Check certificate, key and the limits of the process.",
+    ]
 }

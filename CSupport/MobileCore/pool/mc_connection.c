@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 200809L  // for nanosleep, which standard C does not have
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -175,20 +176,24 @@ static mc_status watch(mc_connection *writer, mc_error *error)
     return MC_OK;
 }
 
-/// Whether the folder that a path leads to is there.
-static bool has_folder(const char *path)
+/// The folder that a path leads to: whether it is there, and whether files can be made in it.
+static void look_at_folder(const char *path, bool *exists, bool *forbids)
 {
+    *exists = true;
+    *forbids = false;
+    char folder[4096] = ".";
     const char *const end = strrchr(path, '/');
-    if (end == NULL || end == path)
-        return true;
-    char folder[4096];
-    const size_t length = (size_t)(end - path);
-    if (length >= sizeof folder)
-        return true;
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    struct stat status;
-    return stat(folder, &status) == 0 || errno != ENOENT;
+    if (end != NULL) {
+        const size_t length = end == path ? 1 : (size_t)(end - path);
+        if (length >= sizeof folder)
+            return;
+        memcpy(folder, path, length);
+        folder[length] = '\0';
+    }
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
+        return;
+    *exists = errno != ENOENT;
+    *forbids = errno == EACCES || errno == EROFS;
 }
 
 /// Reports a file that cannot be opened. SQLite only says that it is unable to; the file system knows why.
@@ -199,17 +204,22 @@ static mc_status fail_to_open(const char *path, bool must_exist, int sqlite_code
     const char *reason = NULL;
     struct stat status;
     const bool exists = stat(path, &status) == 0;
+    bool has_folder = true, is_forbidden = false;
+    look_at_folder(path, &has_folder, &is_forbidden);
     if (exists && S_ISDIR(status.st_mode)) {
         result = MC_ERROR_NOT_FOUND;
         reason = "it is a folder; give the path of a file";
-    } else if (!has_folder(path)) {
+    } else if (!has_folder) {
         result = MC_ERROR_NOT_FOUND;
         reason = "its folder does not exist; create the folder, or correct the path";
     } else if (!exists && must_exist) {
         reason = "the file does not exist";
-    } else if (exists && access(path, R_OK | W_OK) != 0 && errno == EACCES) {
+    } else if (exists && faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0 && errno == EACCES) {
         result = MC_ERROR_IO;
         reason = "the user of this process may not read and write it";
+    } else if (!exists && is_forbidden) {
+        result = MC_ERROR_IO;
+        reason = "the user of this process may not create files in its folder";
     }
     if (reason == NULL)
         (void)mc_fail_sqlite(error, db, sqlite_code, "open \"%s\"", path);
@@ -231,6 +241,13 @@ static mc_status open_handle(mc_connection *connection, mc_error *error)
     else
         flags |= SQLITE_OPEN_READONLY;
     const int code = sqlite3_open_v2(pool->path, &connection->db, flags, connection->is_writer ? pool->writer_vfs : pool->vfs);
+    // SQLite opens a file that may not be written for reading, and complains at the first write.
+    if (code == SQLITE_OK && (flags & SQLITE_OPEN_READWRITE) && sqlite3_db_readonly(connection->db, "main") == 1) {
+        const mc_status status = mc_fail(error, MC_ERROR_IO, "open \"%s\": the user of this process may only read it", pool->path);
+        if (error != NULL)
+            error->sqlite_code = SQLITE_READONLY;
+        return status;
+    }
     if (code == SQLITE_OK)
         return MC_OK;
     if ((code & 0xFF) == SQLITE_CANTOPEN)

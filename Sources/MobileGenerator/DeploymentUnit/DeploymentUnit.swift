@@ -26,7 +26,7 @@ public struct DeploymentUnit: Sendable {
     }
 
     /// A unit that cannot be converted.
-    public struct Failure: Error, CustomStringConvertible {
+    public struct Failure: LocalizedError, CustomStringConvertible {
         /// The unit's file as it was given.
         public let file: String
         /// The line with the error, from 1.
@@ -36,6 +36,12 @@ public struct DeploymentUnit: Sendable {
 
         /// For compilers and editors, which jump to the place.
         public var description: String { "\(file):\(line): error: \(cause)" }
+        /// The description.
+        public var errorDescription: String? { description }
+        /// The error.
+        public var failureReason: String? { cause }
+        /// The remedy.
+        public var recoverySuggestion: String? { "Correct the element at the line in the unit, or remove it and add its counterpart to the model." }
     }
 
     /// Converts the unit in the file at `url`. A file named `sup-db.xml` is the unit of a package for the data orchestration engine: the files

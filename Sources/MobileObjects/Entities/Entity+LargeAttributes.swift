@@ -3,7 +3,7 @@ public import MobileStore
 /// Large attributes: streams over values that are stored outside of the row. The row takes a new value when the object is saved.
 extension Entity {
     /// Returns the stream of a `bigBinary` attribute; the same one each time.
-    public final func bigBinary(_ index: Int) -> BigBinary {
+    @_spi(GeneratedCode) public final func bigBinary(_ index: Int) -> BigBinary {
         if let stream = attached.bigBinaries[index] { return stream }
         let stream = BigBinary(of: self, attribute: index)
         attached.bigBinaries[index] = stream
@@ -11,7 +11,7 @@ extension Entity {
     }
 
     /// Returns the stream of a `bigString` attribute; the same one each time.
-    public final func bigString(_ index: Int) -> BigString {
+    @_spi(GeneratedCode) public final func bigString(_ index: Int) -> BigString {
         if let stream = attached.bigStrings[index] { return stream }
         let stream = BigString(of: self, attribute: index)
         attached.bigStrings[index] = stream

@@ -5,21 +5,21 @@ import MobileStore
 /// no relationships. It is a value, not a row: an object that is read from such an attribute is new.
 extension Entity {
     /// Returns an object as a value; null where it is nil.
-    public final func encodedObject(_ object: Entity?) -> AttributeValue {
+    @_spi(GeneratedCode) public final func encodedObject(_ object: Entity?) -> AttributeValue {
         guard let object else { return .null }
         // An attribute with an invalid value makes the whole value null, and a save refuses that.
         return (try? object.json()).map { .json(JSONValue.object($0).description) } ?? .null
     }
 
     /// Returns a list of objects as a value; null where it is nil.
-    public final func encodedObjects(_ objects: [Entity?]?) -> AttributeValue {
+    @_spi(GeneratedCode) public final func encodedObjects(_ objects: [Entity?]?) -> AttributeValue {
         guard let objects, let values = try? objects.map({ try $0.map { JSONValue.object(try $0.json()) } ?? .null }) else { return .null }
         return .json(JSONValue.array(values).description)
     }
 
     /// Returns the object of a value, for generated `setValue(_:ofAttribute:)`.
     /// - Throws: ``ObjectError/Code/invalidValue`` when it is not an object of the class, or null where that is not allowed.
-    public final func decodeObject<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> Object? {
+    @_spi(GeneratedCode) public final func decodeObject<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> Object? {
         try json(value, index).map { json in
             guard let object = ObjectValues<Object>(context).object(json) else { throw badValue(value, index) }
             return object
@@ -28,7 +28,8 @@ extension Entity {
 
     /// Returns the list of objects of a value; nil where it is null.
     /// - Throws: as ``decodeObject(_:ofAttribute:)``.
-    public final func decodeObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> [Object]? {
+    @_spi(GeneratedCode) public final func decodeObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> [Object]?
+    {
         try json(value, index).map { json in
             guard let objects = ObjectValues<Object>(context).objects(json) else { throw badValue(value, index) }
             return objects
@@ -37,7 +38,9 @@ extension Entity {
 
     /// Returns a list of objects whose elements may be missing.
     /// - Throws: as ``decodeObject(_:ofAttribute:)``.
-    public final func decodeNullableObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws -> [Object?]? {
+    @_spi(GeneratedCode) public final func decodeNullableObjects<Object: ModelledEntity>(_ value: AttributeValue, ofAttribute index: Int) throws
+        -> [Object?]?
+    {
         try json(value, index).map { json in
             guard let objects = ObjectValues<Object>(context).nullableObjects(json) else { throw badValue(value, index) }
             return objects
@@ -59,17 +62,17 @@ extension Entity {
 /// Values that are objects, for generated initializers from rows. They are nil where the column is NULL or has another value.
 extension Row {
     /// Returns an object of the model.
-    public func object<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> Object? {
+    @_spi(GeneratedCode) public func object<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> Object? {
         json(column).flatMap { ObjectValues<Object>(context).object($0) }
     }
 
     /// Returns a list of objects.
-    public func objects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object]? {
+    @_spi(GeneratedCode) public func objects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object]? {
         json(column).flatMap { ObjectValues<Object>(context).objects($0) }
     }
 
     /// Returns a list of objects whose elements may be missing.
-    public func nullableObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object?]? {
+    @_spi(GeneratedCode) public func nullableObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object?]? {
         json(column).flatMap { ObjectValues<Object>(context).nullableObjects($0) }
     }
 
@@ -115,7 +118,7 @@ private struct ObjectValues<Object: ModelledEntity> {
 /// Hooks that generated classes call for structures and lists, which are stored in the row as JSON text.
 extension Entity {
     /// Returns a structure or list as a value; null where it is nil.
-    public final func encoded<T: Encodable>(_ value: T?) -> AttributeValue {
+    @_spi(GeneratedCode) public final func encoded<T: Encodable>(_ value: T?) -> AttributeValue {
         guard let value else { return .null }
         // Generated structures can always be encoded. A hand-written type that cannot be encoded gives null.
         return (try? .encoded(value)) ?? .null
@@ -123,7 +126,7 @@ extension Entity {
 
     /// Converts JSON text for a structure's or list's stored property; used by generated `setValue(_:ofAttribute:)`.
     /// - Throws: ``ObjectError/Code/invalidValue`` when the JSON is not of that type, or null where that is not allowed.
-    public final func decode<T: Decodable>(_ value: AttributeValue, ofAttribute index: Int) throws -> T {
+    @_spi(GeneratedCode) public final func decode<T: Decodable>(_ value: AttributeValue, ofAttribute index: Int) throws -> T {
         let text: String
         switch value {
         case .json(let json): text = json

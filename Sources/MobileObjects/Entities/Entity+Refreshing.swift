@@ -23,6 +23,29 @@ extension Entity {
         try applyRefresh(try await package.read { try stored.read($0) })
     }
 
+    /// Reads the object again, for example after a synchronization, and keeps what was changed in memory and not saved: attributes, parents that were
+    /// set, added children and large values that were written. The next save writes them over what was read. An object whose row is deleted keeps
+    /// nothing.
+    ///
+    ///     customer.phone = "+353 1 555 0100"
+    ///     try customer.refresh(keepingChanges: true)
+    ///     try customer.update()
+    ///
+    /// - Parameter keepingChanges: `false` does the same as `refresh()`.
+    /// - Throws: as `refresh()`.
+    public final func refresh(keepingChanges: Bool) throws {
+        let changes = keepingChanges ? UnsavedChanges(of: self) : nil
+        try refresh()
+        changes?.restore(to: self)
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func refresh(keepingChanges: Bool) async throws {
+        let changes = keepingChanges ? UnsavedChanges(of: self) : nil
+        try await refresh()
+        changes?.restore(to: self)
+    }
+
     private final func applyRefresh(_ found: StoredState.Found) throws {
         attachments = nil
         sharedParent = nil
@@ -38,6 +61,46 @@ extension Entity {
         } else {
             throw ObjectError(.notFound, "refresh of \(metadata.name) \(surrogateKey): there is no such row any more")
         }
+    }
+}
+
+/// The changes of an object in memory that are not saved.
+private struct UnsavedChanges {
+    private let dirty: DirtyAttributes
+    private let values: [(attribute: Int, value: AttributeValue)]
+    private let references: ReferenceKeys
+    private let attachments: EntityAttachments?
+
+    init(of object: Entity) {
+        (dirty, references, attachments) = (object.dirty, object.references, object.attachments)
+        values = object.metadata.attributes.filter { !$0.isLarge && object.dirty.contains($0.index) }.map {
+            ($0.index, object.value(ofAttribute: $0.index))
+        }
+    }
+
+    func restore(to object: Entity) {
+        guard object.presence == .stored else { return }
+        let metadata = object.metadata
+        // A value of the same attribute always fits.
+        for (attribute, value) in values { try? object.setValue(value, ofAttribute: attribute) }
+        for relationship in metadata.relationships {
+            let index = relationship.index
+            if let reference = relationship.referenceIndex, dirty.contains(metadata.attributes.count + reference) {
+                object.references[reference] = references[reference]
+                object.attached.parents[index] = attachments?.parents[index]
+            }
+            if let list = attachments?.children[index], !list.added.isEmpty || !list.formers.isEmpty {
+                // The children in the database are read again.
+                list.loaded = nil
+                object.attached.children[index] = list
+            }
+        }
+        for attribute in attachments?.unsavedLargeValues.keys.sorted() ?? [] {
+            object.attached.unsavedLargeValues[attribute] = attachments?.unsavedLargeValues[attribute]
+            object.attached.bigStrings[attribute] = attachments?.bigStrings[attribute]
+            object.attached.bigBinaries[attribute] = attachments?.bigBinaries[attribute]
+        }
+        object.dirty = dirty
     }
 }
 

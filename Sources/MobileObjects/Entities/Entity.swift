@@ -68,7 +68,7 @@ open class Entity {
     // MARK: Hooks that generated classes call
 
     /// Marks an attribute as changed, so that `save` writes it. Each stored property calls it when it is set.
-    @inlinable public final func attributeChanged(_ index: Int) {
+    @_spi(GeneratedCode) @inlinable public final func attributeChanged(_ index: Int) {
         if !isLoading { markChanged(index) }
     }
 
@@ -78,13 +78,13 @@ open class Entity {
 
     /// Converts a value for an attribute's stored property; used by generated `setValue(_:ofAttribute:)`.
     /// - Throws: ``ObjectError/Code/invalidValue`` when it is of another kind, out of range, or null where that is not allowed.
-    public final func convert<T: AttributeConvertible>(_ value: AttributeValue, ofAttribute index: Int) throws -> T {
+    @_spi(GeneratedCode) public final func convert<T: AttributeConvertible>(_ value: AttributeValue, ofAttribute index: Int) throws -> T {
         guard let converted = T(attributeValue: value) else { throw badValue(value, index) }
         return converted
     }
 
     /// Returns the error for a value that does not fit an attribute.
-    public final func badValue(_ value: AttributeValue, _ index: Int) -> ObjectError {
+    @_spi(GeneratedCode) public final func badValue(_ value: AttributeValue, _ index: Int) -> ObjectError {
         let attribute = metadata.attributes[index]
         return ObjectError(.invalidValue, "\(metadata.name).\(attribute.name): \(attribute.storage.misfit(value, type: "\(attribute.type)"))")
     }

@@ -73,7 +73,7 @@ extension PackageMetadata {
     /// Creates the metadata of a generated database class from the model that the generator wrote into the program.
     ///
     /// The generator has checked the model. Only an edit of the generated code can make it invalid, and that stops the program.
-    public convenience init(generatedFrom json: String) {
+    @_spi(GeneratedCode) public convenience init(generatedFrom json: String) {
         do {
             try self.init(PackageModel(json: json, file: "generated model"))
         } catch {

@@ -13,7 +13,7 @@ extension Entity {
     ///   - values: the values of the parameters that no attribute fills, in the order of the model.
     /// - Throws: ``ObjectError``: as `create()`, `update()` and `delete()`; `.invalidValue` for a value that does not fit its parameter,
     ///   `.otherOperationPending` where another operation changed the row and is not submitted yet, or the row's create is not answered.
-    public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
+    @_spi(GeneratedCode) public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
         guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
         let metadata = metadata, remembered = rememberedKey
@@ -25,7 +25,7 @@ extension Entity {
     }
 
     /// Does the same without blocking a cooperative thread.
-    public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
+    @_spi(GeneratedCode) public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
         guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
         let metadata = metadata, remembered = rememberedKey

@@ -54,7 +54,7 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
     }
 }
 
-extension Children: Sequence {
+extension Children: RandomAccessCollection {
     /// Iterates over the children in the order of ``all()``.
     public func makeIterator() -> Iterator {
         switch source {
@@ -79,6 +79,10 @@ extension Children: Sequence {
             return nil
         }
     }
+
+    public var startIndex: Int { 0 }
+    /// The position after the last child; the number of children.
+    public var endIndex: Int { count }
 
     /// The number of children.
     public var count: Int {

@@ -3,11 +3,11 @@ import MobileStore
 /// Hooks that generated relationship properties call; `index` is the position of the relationship in the model.
 extension Entity {
     /// Returns the list of a to-many relationship.
-    public final func children<T: Entity>(_ index: Int) -> Children<T> { Children(of: self, index) }
+    @_spi(GeneratedCode) public final func children<T: Entity>(_ index: Int) -> Children<T> { Children(of: self, index) }
 
     /// Sets the list of a to-many relationship: each of `children` gets this object as its parent. Former children that
     /// are not in `children` keep their rows; delete them, or give them another parent.
-    public final func setChildren<T: Entity>(_ children: Children<T>, _ index: Int) {
+    @_spi(GeneratedCode) public final func setChildren<T: Entity>(_ children: Children<T>, _ index: Int) {
         guard !children.isList(of: self, index) else { return }
         let list = ChildList()
         list.loaded = []
@@ -17,7 +17,7 @@ extension Entity {
 
     /// Returns the object at the one end of a relationship; nil where there is none or the database cannot be read. In the latter case handlers
     /// are notified, and the next save, delete or submit of this object throws.
-    public final func parent<T: Entity>(_ index: Int) -> T? {
+    @_spi(GeneratedCode) public final func parent<T: Entity>(_ index: Int) -> T? {
         if let attachments, attachments.asked != nil {
             attachments.asked = .some(index)
             return nil
@@ -27,7 +27,7 @@ extension Entity {
 
     /// Does the same, but throws the error.
     /// - Throws: ``ObjectError/Code/store``.
-    public final func parentObject<T: Entity>(_ index: Int) throws -> T? {
+    @_spi(GeneratedCode) public final func parentObject<T: Entity>(_ index: Int) throws -> T? {
         let relationship = metadata.relationships[index]
         guard let reference = relationship.referenceIndex else {
             return try loadedChildren(index, as: T.self).present.first as? T
@@ -44,7 +44,7 @@ extension Entity {
     /// object is saved. In a one-to-one relationship both objects leave their former partners. The row of a former partner then has no
     /// reference, or is deleted if it is a part that needs an owner. Where the other end holds the reference, `save` of this object writes it.
     /// SMP 2.3: `setCustomer:`.
-    public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
+    @_spi(GeneratedCode) public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
         let relationship = metadata.relationships[index]
         guard relationship.referenceIndex != nil else {
             setPartner(parent, index)

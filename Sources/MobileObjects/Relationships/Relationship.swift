@@ -6,7 +6,7 @@ public struct Relationship<Root: Entity, Target: Entity>: Sendable {
     public let name: String
 
     /// Creates a relationship; for generated classes.
-    public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
+    @_spi(GeneratedCode) public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
 }
 
 /// A path from objects along their relationships, by positions: from a customer to its orders and on to their lines.

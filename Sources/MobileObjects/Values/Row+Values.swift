@@ -5,24 +5,24 @@ public import MobileStore
 /// zero, as with SQLite's own typed getters, because the row was checked when it was written.
 extension Row {
     /// Returns a `boolean` attribute.
-    @inlinable public func boolean(_ column: Int) -> Bool { integer(column) != 0 }
+    @_spi(GeneratedCode) @inlinable public func boolean(_ column: Int) -> Bool { integer(column) != 0 }
 
     /// Returns a `decimal` attribute of up to 18 digits, stored as an integer times 10 to the `scale`.
-    public func decimal(_ column: Int, scale: Int) -> Decimal { DecimalText.decimal(integer(column), scale: scale) }
+    @_spi(GeneratedCode) public func decimal(_ column: Int, scale: Int) -> Decimal { DecimalText.decimal(integer(column), scale: scale) }
 
     /// Returns a `decimal` attribute of more than 18 digits, stored as text.
-    public func decimalText(_ column: Int) -> Decimal {
+    @_spi(GeneratedCode) public func decimalText(_ column: Int) -> Decimal {
         string(column).flatMap { Decimal(string: $0, locale: nil) } ?? Decimal()
     }
 
     /// Returns a `date` attribute; nil where the column is NULL or not a date.
-    public func date(_ column: Int) -> LocalDate? { withText(column) { ISO8601Text.date($0, 0, isWhole: true) } }
+    @_spi(GeneratedCode) public func date(_ column: Int) -> LocalDate? { withText(column) { ISO8601Text.date($0, 0, isWhole: true) } }
 
     /// Returns a `time` attribute; nil where the column is NULL or not a time.
-    public func time(_ column: Int) -> LocalTime? { withText(column) { ISO8601Text.time($0, 0, isWhole: true) } }
+    @_spi(GeneratedCode) public func time(_ column: Int) -> LocalTime? { withText(column) { ISO8601Text.time($0, 0, isWhole: true) } }
 
     /// Returns a `dateTime` attribute; nil where the column is NULL or not such a text.
-    public func dateTime(_ column: Int) -> Date? { withText(column) { ISO8601Text.dateTime($0) } }
+    @_spi(GeneratedCode) public func dateTime(_ column: Int) -> Date? { withText(column) { ISO8601Text.dateTime($0) } }
 
     /// Reads a text in place.
     private func withText<R>(_ column: Int, _ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
@@ -30,7 +30,7 @@ extension Row {
     }
 
     /// Returns a structure or list, stored as JSON; nil where the column is NULL or not of that type.
-    public func decoded<T: Decodable>(_ column: Int, as type: T.Type = T.self) -> T? {
+    @_spi(GeneratedCode) public func decoded<T: Decodable>(_ column: Int, as type: T.Type = T.self) -> T? {
         string(column).flatMap { try? StructureJSON.value($0, as: type) }
     }
 }

@@ -1,3 +1,4 @@
+public import Foundation
 public import MobileModel
 public import MobileProtocol
 public import MobileStore
@@ -163,4 +164,21 @@ public struct BackEndFailure: Error, Sendable {
     }
 
     private static let outOfReachMessage = "the back end is out of reach; try again"
+}
+
+extension BackEndFailure: LocalizedError, CustomStringConvertible {
+    /// The message; with the back end's own, where there is one.
+    public var description: String { detail.isEmpty ? message : "\(message) (\(detail))" }
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The back end's own message; ``message`` where that is complete.
+    public var failureReason: String? { detail.isEmpty ? message : detail }
+    /// The next step, by the kind of the failure.
+    public var recoverySuggestion: String? {
+        switch kind {
+        case .refused: "Correct the values and submit again, or cancel."
+        case .recoverable: "None needed. The device keeps the operation and sends it again."
+        case .outcomeUnknown: "None needed. The device sends the operation again, and the record of operations shows then whether it was done."
+        }
+    }
 }

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The application's side of one source: reads objects from a back end, and does the changes of clients on it. RhoConnect: a source adapter.
 ///
 /// All values are texts. Errors that the methods throw are reported to clients; their text is that of ``RhoConnectAdapterError``, or a description of any
@@ -96,6 +98,16 @@ public struct RhoConnectAdapterError: Error, Sendable, Hashable {
     public let message: String
     /// Makes an error.
     public init(_ message: String) { self.message = message }
+}
+
+extension RhoConnectAdapterError: LocalizedError, CustomStringConvertible {
+    public var description: String { message }
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The message.
+    public var failureReason: String? { message }
+    /// The remedy; only the adapter's author knows more.
+    public var recoverySuggestion: String? { "Read the message, which is the adapter's; correct the object, or repeat later." }
 }
 
 /// A source: its adapter and its settings.

@@ -1,3 +1,4 @@
+public import Foundation
 internal import MobileExecution
 public import MobileStore
 
@@ -57,6 +58,15 @@ public struct WorklightProcedureError: Error, CustomStringConvertible {
     /// Creates a failure.
     public init(_ message: String) { self.message = message }
     public var description: String { message }
+}
+
+extension WorklightProcedureError: LocalizedError {
+    /// The text.
+    public var errorDescription: String? { message }
+    /// The text.
+    public var failureReason: String? { message }
+    /// The remedy; only the procedure's author knows more.
+    public var recoverySuggestion: String? { "Read the text, which is the procedure's; correct the parameters, or repeat later." }
 }
 
 /// One call of a procedure.

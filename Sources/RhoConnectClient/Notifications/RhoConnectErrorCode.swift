@@ -69,9 +69,29 @@ public struct RhoConnectError: Error, Sendable, CustomStringConvertible {
     var isUnknownClient: Bool { code == .remoteServer && message.lowercased() == "unknown client" }
 }
 
-extension RhoConnectError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-    /// The description.
-    public var failureReason: String? { description }
+extension RhoConnectError: LocalizedError, CustomDebugStringConvertible {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The message.
+    public var failureReason: String? { message }
+    /// The remedy, as in the article *Errors*; nil for unknown codes.
+    public var recoverySuggestion: String? { Self.remedies[code] }
+    /// Message, code and remedy: what a program prints that ends with the error.
+    public var debugDescription: String { "\(message) (RhoConnectError \(code.rawValue))" + (recoverySuggestion.map { ". \($0)" } ?? "") }
+
+    private static let remedies: [RhoConnectErrorCode: String] = [
+        .none: "None needed.",
+        .network: "Check network, host, port and certificate; repeat.",
+        .remoteServer: "Read the message, which is the text of the server; look into its log.",
+        .runtime: "Correct the call, or make room for the database; the message names the model or the file.",
+        .unexpectedServerResponse: "Check the address and proxies between device and server; repeat.",
+        .differentDomainsInSource: "None needed. It is not reported any more.",
+        .noServerResponse: "None needed. It is not reported any more.",
+        .clientIsNotLoggedIn: "Log in, then repeat.",
+        .customSyncServer: "Read the errors of the server; correct the objects that they name.",
+        .unauthorized: "Ask the user for the credentials and log in again.",
+        .cancelledByUser: "None needed. The next synchronization continues.",
+        .syncVersion: "Update the application or the server.",
+        .geolocation: "None needed. It is not reported by synchronization.",
+    ]
 }

@@ -164,9 +164,19 @@ public struct WLConfigurationError: Error, Sendable, CustomStringConvertible {
     public var description: String { message }
 }
 
-extension WLConfigurationError: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-    /// The description.
-    public var failureReason: String? { description }
+extension WLConfigurationError: LocalizedError, CustomDebugStringConvertible {
+    /// The message.
+    public var errorDescription: String? { message }
+    /// The message.
+    public var failureReason: String? { message }
+    /// The remedy, as in the article *Errors*; nil for codes of a newer release.
+    public var recoverySuggestion: String? { Self.remedies[code] }
+    /// Message, code and remedy: what a program prints that ends with the error.
+    public var debugDescription: String { "\(message) (WLConfigurationError \(code.rawValue))" + (recoverySuggestion.map { ". \($0)" } ?? "") }
+
+    private static let remedies: [Code: String] = [
+        .unreadable: "Correct the path or the file.",
+        .missingValue: "Add the key that the message names.",
+        .invalidValue: "Correct the value that the message names.",
+    ]
 }

@@ -75,9 +75,22 @@ public final class WLFailResponse: WLResponse, Error, CustomStringConvertible, @
     public static func getWLErrorCode(from json: JSONObject?) -> WLErrorCode { WLErrorCode(json: json) }
 }
 
-extension WLFailResponse: LocalizedError {
-    /// The description.
-    public var errorDescription: String? { description }
-    /// The description.
-    public var failureReason: String? { description }
+extension WLFailResponse: LocalizedError, CustomDebugStringConvertible {
+    /// ``errorMsg``.
+    public var errorDescription: String? { errorMsg }
+    /// The description of ``cause``; ``errorMsg`` without one.
+    public var failureReason: String? { cause.map { "\($0)" } ?? errorMsg }
+    /// The remedy, as in the article *Errors*.
+    public var recoverySuggestion: String? {
+        switch errorCode {
+        case .unexpectedError: "Read errorMsg and cause."
+        case .unresponsiveHost: "Repeat later, or use a stored result."
+        case .requestTimeout: "Repeat, or raise the timeout."
+        case .procedureError: "Read invocationResult.procedureInvocationErrors."
+        case .applicationVersionDenied: "Install a newer version."
+        case .applicationVersionNotify: "Show the message to the user."
+        }
+    }
+    /// Text, code and remedy: what a program prints that ends with the error.
+    public var debugDescription: String { "\(errorMsg) (WLFailResponse \(errorCode.wireName)). " + (recoverySuggestion ?? "") }
 }

@@ -1,4 +1,4 @@
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import Testing
 
 /// The mark P: a parent without a change of its own has it exactly while a composite child is pending, wherever the child came from or went to.

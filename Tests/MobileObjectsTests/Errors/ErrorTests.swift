@@ -1,6 +1,6 @@
 import Foundation
 import MobileExecution
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import MobileModel
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import TestSupport
 import Testing

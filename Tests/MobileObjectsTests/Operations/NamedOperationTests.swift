@@ -1,5 +1,5 @@
 import Foundation
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import MobileModel
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import SampleCRM
 import Testing
 

@@ -1,4 +1,4 @@
-import MobileObjects
+@_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import Testing
 

@@ -1,4 +1,5 @@
 import Foundation
+import MobileModel
 import MobileObjects
 import MobileServer
 import MobileStore
@@ -91,9 +92,53 @@ import Testing
             /.* \(ObjectError 2018\)\. Install the newer application, or choose another file\..*/,
             try error { try CRM.open(ConnectionProfile(path: path)).openConnection() })
         try other.close()
+    }
+
+    @Test func `model and database do not fit`() throws {
+        // A database of another program.
         let foreign = try Database(ConnectionProfile(path: directory.file("foreign.db")))
         _ = try foreign.write { try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
         try foreign.close()
+        expect(
+            /".*foreign\.db": the file has a table "notes" that is not ours; choose another file \(ObjectError 2018\)\. Install .*/,
+            try error { try CRM.open(ConnectionProfile(path: directory.file("foreign.db"))) })
+        // A database of another package.
+        let model =
+            #"{"format": 1, "name": "Notes", "objects": [{"name": "Note", "local": true, "attributes": [{"name": "text", "type": "string"}]}]}"#
+        let profile = ConnectionProfile(path: directory.file("notes.db"))
+        try PackageDatabase(model: PackageModel(json: model), profile: profile).closeConnection()
+        expect(
+            /".*notes\.db": the database belongs to package Notes:1\.0, not to CRM:1\.0 \(ObjectError 2018\)\. Install the newer application, or choose .*/,
+            try error { try CRM.open(profile) })
+    }
+
+    @Test func `no permission`() throws {
+        // The files of another user. Root may read them all, so a thread of root takes the rights of another user for its files.
+        typealias SetFileUser = @convention(c) (uid_t) -> Int32
+        let setFileUser = unsafeBitCast(dlsym(nil, "setfsuid"), to: SetFileUser.self)
+        func set(_ mode: Int, _ path: String) throws { try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path) }
+        let path = directory.file("private.db")
+        try CRM.open(ConnectionProfile(path: path)).closeConnection()
+        func expectRefusal(_ path: String, _ line: Regex<Substring>) throws {
+            if geteuid() == 0 { _ = setFileUser(65_534) }
+            defer { if geteuid() == 0 { _ = setFileUser(0) } }
+            expect(line, try error { try CRM.open(ConnectionProfile(path: path)) })
+        }
+        try set(0o555, directory.path)
+        defer { try? set(0o755, directory.path) }
+        try set(0o000, path)
+        try expectRefusal(
+            path,
+            /open ".*private\.db": the user of this process may not read and write it \(ObjectError 1016\)\. Check the disk and the permissions of .*/
+        )
+        try set(0o444, path)
+        try expectRefusal(
+            path,
+            /open ".*private\.db": the user of this process may only read it \(ObjectError 1016\)\. Check the disk and the permissions of the file\./)
+        try expectRefusal(
+            directory.file("new.db"),
+            /open ".*new\.db": the user of this process may not create files in its folder \(ObjectError 1016\)\. Check the disk and the permissions .*/
+        )
     }
 
     @Test func `a full disk`() throws {

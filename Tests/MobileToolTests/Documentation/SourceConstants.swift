@@ -38,8 +38,11 @@ struct SourceReader: Sendable {
                 let place = "\(file.lastPathComponent):\(number)"
                 constants += Self.constants(in: line, of: types.joined(separator: "."), comment, place)
                 readCode(line, of: types)
-                if line.hasPrefix("public "), let type = line.firstMatch(of: /^public (?:struct|enum|final class) (\w+)(?:<\w+>)?:[^{]*\bError\b/) {
+                if let type = line.firstMatch(of: /^public (?:struct|enum|actor|(?:final )?class) (\w+)(?:<\w+>)?:[^{]*\b(?:Localized|Base)?Error\b/)
+                {
                     errorTypes.insert((types + [String(type.1)]).joined(separator: "."))
+                } else if let type = line.firstMatch(of: /^(?:public )?extension ([\w.]+): [^{]*\bError\b/) {
+                    errorTypes.insert(String(type.1))
                 }
             }
         }

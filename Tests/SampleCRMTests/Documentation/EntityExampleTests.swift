@@ -84,6 +84,12 @@ import Testing
         print("\(customer.city), \(customer.phone ?? "no phone")")
         // Example: end
         #expect(example.take() == ["Galway, no phone"])
+        // Example: Entity.refresh(keepingChanges:)
+        customer.phone = "+353 1 555 0100"
+        try customer.refresh(keepingChanges: true)
+        try customer.update()
+        // Example: end
+        #expect(try Customer.load(customer.surrogateKey, in: crm).phone == "+353 1 555 0100")
 
         do {
             // Example: SavableEntity.save()

@@ -44,6 +44,20 @@ import Testing
             // Example: end
             #expect(buyers.map(\.name) == ["Harbour Foods"])
         }
+        do {
+            // Example: EntityPredicate.contains(_:where:)
+            let buyers = Customer.where(\.city == "Dublin" && .contains(\.orders, where: \.total > 100))
+            for customer in try buyers.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
+            // Example: EntityPredicate.contains(_:_:)
+            let query = Customer.where(\.city == "Dublin" && .contains(\.name, "food"))
+            let customers = try query.find(in: crm)
+            // Example: end
+            #expect(customers.map(\.name) == ["Harbour Foods"])
+        }
         let castle = try Customer.load(3, in: crm)
         castle.city = "Galway"
         try castle.update()

@@ -36,6 +36,9 @@ public struct Query: Sendable, Hashable {
     /// of each object and their lines. For queries that find objects.
     public var prefetches: [[String]] = []
 
+    /// The relationship of the outer query's first source whose objects the rows of this subquery are; nil: other rows as well.
+    var relationship: String?
+
     /// Creates a query without conditions. SMP 2.3: `getInstance`.
     ///
     ///     var query = Query()

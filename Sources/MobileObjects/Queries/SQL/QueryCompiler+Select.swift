@@ -29,7 +29,8 @@ extension QueryCompiler {
         try nested(6) {
             let scope = QueryScope(outer: outer)
             try addSources(query, to: scope)
-            let conditions = try conditions(query, scope)
+            let tie = try query.relationship.map { [try relation($0, scope)] } ?? []
+            let conditions = try tie + conditions(query, scope)
             var named: [String] = []
             var items: [SelectedItem] = []
             let selectItems = query.selectItems.isEmpty ? [SelectItem("*")] : query.selectItems

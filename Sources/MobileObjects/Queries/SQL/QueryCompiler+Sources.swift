@@ -111,6 +111,23 @@ extension QueryCompiler {
         return conditions + (try stateConditions(query.entityFilter, scope))
     }
 
+    /// Returns the condition that ties the rows of a subquery to the outer query's object by a relationship: by surrogate keys, as the relationship's
+    /// list is read, because attributes of new objects do not identify them yet.
+    func relation(_ name: String, _ scope: QueryScope) throws -> String {
+        guard let inner = scope.sources.first, case .entity(let target) = inner.table, let outer = scope.outer?.sources.first,
+            case .entity(let entity) = outer.table
+        else {
+            throw ObjectError(.invalidQuery, "query: it tests objects of the relationship \"\(name)\", but does not select from objects that have it")
+        }
+        let relationship = try entity.relationship(named: name)
+        if let reference = relationship.referenceIndex { return "\(inner.key) = \(outer.name).\(entity.sql.referenceColumns[reference])" }
+        guard let test = ChildTest(relationship, from: entity, to: target) else {
+            throw ObjectError(.misuse, "query: the model ties no objects to \(entity.name).\(name): it has neither an inverse nor a mapping")
+        }
+        let values = test.sources.isEmpty ? [outer.key] : test.sources.map { "\(outer.name).\(entity.sql.attributeColumns[$0])" }
+        return zip(test.columns, values).map { "\(inner.name).\($0) = \($1)" }.joined(separator: " AND ")
+    }
+
     private func stateConditions(_ filter: EntityFilter, _ scope: QueryScope) throws -> [String] {
         guard !filter.isEmpty, filter != .all else { return [] }
         guard let source = scope.sources.first, case .entity = source.table else {

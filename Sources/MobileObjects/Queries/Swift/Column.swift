@@ -6,7 +6,7 @@ public struct Column<Root: Entity, Value>: Sendable {
     public let name: String
 
     /// For generated classes.
-    public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
+    @_spi(GeneratedCode) public init(_ index: Int, _ name: String) { (self.index, self.name) = (index, name) }
 }
 
 // Tests of one attribute: `$0.city == "Dublin"`. The same as those of ``TestCriteria``.

@@ -15,6 +15,33 @@ public struct EntityPredicate<Root: QueryableEntity>: Sendable, Hashable {
     ///     let buyers = try Customer.where(.exists(orders)).find(in: crm)
     public static func exists(_ query: Query) -> EntityPredicate { EntityPredicate(.exists(query)) }
 
+    /// Objects with a related object that passes a test: those that have such an object in the list of the relationship, or at its one end. Without
+    /// a test: those that have any.
+    ///
+    ///     let buyers = Customer.where(\.city == "Dublin" && .contains(\.orders, where: \.total > 100))
+    ///     for customer in try buyers.find(in: crm) { print(customer.name) }
+    public static func contains<Target: QueryableEntity>(
+        _ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>, where test: EntityPredicate<Target>? = nil
+    ) -> EntityPredicate {
+        var related = Query().select("surrogateKey").from(Target.metadata.name)
+        (related.testCriteria, related.relationship) = (test?.test, Root.relationships[keyPath: relationship].name)
+        return exists(related)
+    }
+
+    /// The same with the attributes of the related object as an argument.
+    public static func contains<Target: QueryableEntity>(
+        _ relationship: KeyPath<Root.Relationships, Relationship<Root, Target>>, where test: (Target.Columns) -> EntityPredicate<Target>
+    ) -> EntityPredicate { contains(relationship, where: test(Target.columns)) }
+
+    /// The text is a part of the attribute's; A to Z and a to z are the same. It is `$0.name.contains("food")` for tests by key path, which cannot have
+    /// methods.
+    ///
+    ///     let query = Customer.where(\.city == "Dublin" && .contains(\.name, "food"))
+    ///     let customers = try query.find(in: crm)
+    public static func contains<Value: TextualValue>(_ column: KeyPath<Root.Columns, Column<Root, Value>>, _ text: String) -> EntityPredicate {
+        Root.columns[keyPath: column].contains(text)
+    }
+
     /// Both hold.
     public static func && (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test && right.test) }
     /// At least one of both holds.

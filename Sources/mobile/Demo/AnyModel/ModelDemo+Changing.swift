@@ -55,7 +55,7 @@ extension ModelDemo {
             return
         }
         if let relationship {
-            let list: Children<GenericEntity> = object.children(relationship)
+            let list: Children<GenericEntity> = try object.children(object.metadata.relationships[relationship].name)
             for child in children { list.append(child) }
         }
         try object.save()
@@ -76,7 +76,7 @@ extension ModelDemo {
             let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
             let file = folder.path("picture.jpg")
             try Data(bytes).write(to: URL(fileURLWithPath: file))
-            try object.bigBinary(attribute.index).copyFromFile(file)
+            try object.bigBinary(attribute.name).copyFromFile(file)
             try object.update()
             narrator.say("\(Format.bytes(bytes.count)) went from a file into \(object.title), \(attribute.name)")
             return

@@ -119,7 +119,7 @@ final class ModelDemo: Demonstration {
         for entity in synchronizedEntities {
             for relationship in entity.relationships where relationship.isMany {
                 for parent in try device.package.entity(entity.name).page(size: 100) {
-                    let children: Children<GenericEntity> = parent.children(relationship.index)
+                    let children: Children<GenericEntity> = try parent.children(relationship.name)
                     let list = try children.all()
                     guard !list.isEmpty else { continue }
                     narrator.say("\(parent.title) has \(Format.count(list.count)) in \(relationship.name), the first of them:")
