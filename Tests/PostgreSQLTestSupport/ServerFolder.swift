@@ -4,7 +4,9 @@ internal import Foundation
 package enum ServerFolder {
     /// Makes a folder that belongs to the server's user. Its path is short, because the path of a socket has about 100 bytes.
     static func make() throws -> String {
-        var name = Array("/tmp/pg.XXXXXX".utf8CString)
+        let parent = FileManager.default.temporaryDirectory.path
+        // The name of a socket in the folder has at most 107 bytes.
+        var name = Array(((parent.utf8.count <= 70 ? parent : "/tmp") + "/pg.XXXXXX").utf8CString)
         guard mkdtemp(&name) != nil else { throw POSIXError(.EACCES) }
         let folder = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
         if isRoot {
