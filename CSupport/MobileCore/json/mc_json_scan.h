@@ -100,4 +100,11 @@ size_t mc_json_number_plain(const mc_json_number *number, unsigned precision, un
 /// Describes the byte at which a scan stopped, for "expected a digit, found ...". Returns `buffer`.
 const char *mc_json_describe(const uint8_t *at, const uint8_t *end, char *buffer, size_t capacity);
 
+/// Room for `mc_json_quote_name`.
+enum { MC_JSON_NAME_SHOWN = 96 };
+
+/// Writes the name of a member, which begins with the quote at `at`, as it is written there, and then `after`. A name of more than 80 bytes is cut.
+/// Returns `buffer`.
+const char *mc_json_quote_name(const uint8_t *at, const uint8_t *end, const char *after, char buffer[MC_JSON_NAME_SHOWN]);
+
 #endif

@@ -197,3 +197,19 @@ const char *mc_json_describe(const uint8_t *at, const uint8_t *end, char *buffer
         (void)snprintf(buffer, capacity, "byte 0x%02X", *at);
     return buffer;
 }
+
+const char *mc_json_quote_name(const uint8_t *at, const uint8_t *end, const char *after, char buffer[MC_JSON_NAME_SHOWN])
+{
+    enum { SHOWN_BYTES = 80 };
+    mc_json_stop stop;
+    bool escaped = false;
+    const uint8_t *const name = at + 1, *const quote = mc_json_string_end(name, end, &escaped, &stop);
+    size_t length = (size_t)((quote != NULL ? quote : end) - name);
+    if (length > SHOWN_BYTES) {
+        length = SHOWN_BYTES;
+        while (length > 0 && (name[length] & 0xC0) == 0x80)  // inside of a character
+            length--;
+    }
+    (void)snprintf(buffer, MC_JSON_NAME_SHOWN, "\"%.*s\"%s", (int)length, (const char *)name, after);
+    return buffer;
+}

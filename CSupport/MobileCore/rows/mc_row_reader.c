@@ -148,6 +148,15 @@ static size_t find_column(const mc_row_reader *reader, const char *name, size_t 
     return reader->column_count;
 }
 
+/// Refuses the name at `key` and shows it, followed by `after`.
+static const uint8_t *refuse_name(mc_row_reader *reader, mc_status status, const uint8_t *key, const uint8_t *end, const char *expected,
+                                  const char *after, mc_row_outcome *outcome)
+{
+    char *const shown = (char *)mc_arena_take(reader->cell.arena, MC_JSON_NAME_SHOWN);
+    const char *const found = shown != NULL ? mc_json_quote_name(key, end, after, shown) : "another name";
+    return mc_row_refuse(&reader->cell, status, key, expected, found, outcome);
+}
+
 /// Reads the key at `at` and the following colon, and sets `reader->column`.
 static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const uint8_t *end, const char *expected, size_t guess,
                                const mc_value *cells, mc_row_outcome *outcome)
@@ -171,9 +180,9 @@ static const uint8_t *read_key(mc_row_reader *reader, const uint8_t *at, const u
     }
     reader->column = find_column(reader, (const char *)text, length, guess);
     if (reader->column == reader->column_count)
-        return mc_row_refuse(&reader->cell, MC_ERROR_TYPE, key, "the name of a column", "an unknown one", outcome);
+        return refuse_name(reader, MC_ERROR_TYPE, key, end, "the name of a column", "", outcome);
     if (cells[reader->column].kind != MC_CELL_MISSING)
-        return mc_row_refuse(&reader->cell, MC_ERROR_JSON, key, "each column once", "this one twice", outcome);
+        return refuse_name(reader, MC_ERROR_JSON, key, end, "each column once", " twice", outcome);
     at = mc_json_skip_blanks(at + 1, end);
     if (at == end || *at != ':')
         return expect(reader, at, end, "':'", outcome);

@@ -161,13 +161,14 @@ static mc_status take_member(mc_rows *rows, const mc_rows_text *text, const uint
     if (*cut && !bounded)
         return MC_OK;
     const int64_t offset = mc_rows_offset(text, stop.at);
-    char found[16];
+    char found[MC_JSON_NAME_SHOWN];
     if (stop.expected == NULL)
         return mc_fail_at(error, MC_ERROR_LIMIT, offset, 0, "import, byte %lld: expected the end of a name by now", (long long)offset);
     const bool unknown = stop.at == *at;
     return mc_fail_at(error, unknown ? MC_ERROR_TYPE : MC_ERROR_JSON, offset, 0, "import, byte %lld: expected %s, found %s",
                       (long long)offset, stop.expected,
-                      unknown ? "another one" : mc_json_describe(stop.at, text->end, found, sizeof found));
+                      unknown ? mc_json_quote_name(stop.at, text->end, "", found)
+                              : mc_json_describe(stop.at, text->end, found, sizeof found));
 }
 
 /// Reads the row at `*at`. `*cut` is set if the bytes end inside of it.

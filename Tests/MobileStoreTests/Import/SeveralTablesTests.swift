@@ -80,7 +80,7 @@ import Testing
     @Test(
         arguments: [
             (#"[[1,"x"]]"#, StoreError.Code.json, 0, "import of \"customer\", byte 0: expected '{' (an object of tables), found '['"),
-            (#"{"customer":[[1,"x"]],"nobody":[]}"#, .type, 22, "import, byte 22: expected the name of a table that is imported, found another one"),
+            (#"{"customer":[[1,"x"]],"nobody":[]}"#, .type, 22, "import, byte 22: expected the name of a table that is imported, found \"nobody\""),
             (#"{"customer":[[1,"x"]],}"#, .json, 22, "import of \"customer\", byte 22: expected the name of a table, found '}'"),
             (#"{"customer" [[1,"x"]]}"#, .json, 12, "import of \"customer\", byte 12: expected ':', found '['"),
             (#"{"customer":{}}"#, .json, 12, "import of \"customer\", byte 12: expected '[' (an array of rows), found '{'"),
