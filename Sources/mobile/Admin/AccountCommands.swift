@@ -1,4 +1,5 @@
 import MobileServer
+import MobileStore
 
 /// The commands of `mobile admin` about access to the server.
 enum AccountCommands {
@@ -22,7 +23,7 @@ enum AccountCommands {
         """
 
     /// The action of a command; nil for an unknown command.
-    static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> [String])? {
+    static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> AdminResult)? {
         let verb = values.first, names = Array(values.dropFirst())
         switch (command, verb, names.count) {
         case ("users", nil, 0): return users
@@ -30,7 +31,7 @@ enum AccountCommands {
         case ("users", "set", 3) where names[1] == "--password-fd": return try set(names[0], PasswordSource(option: names[2]))
         case ("users", "remove", 1): return done { try $0.removeUser(names[0]) }
         case ("users", "lock", 1), ("users", "unlock", 1): return done { try $0.setLocked(verb == "lock", user: names[0]) }
-        case ("users", "roles", 1): return { try $0.roles(ofUser: names[0]).sorted().map { LogSanitizer.escaped($0) } }
+        case ("users", "roles", 1): return { try roles(of: names[0], $0) }
         case ("users", "roles", 2...): return done { try $0.setRoles(texts(names.dropFirst()), ofUser: names[0]) }
         case ("users", "attributes", 1): return { try attributes(of: names[0], $0) }
         case ("users", "attributes", 3...):
@@ -49,14 +50,14 @@ enum AccountCommands {
         }
     }
 
-    private static func done(_ body: @escaping (ServerAdministration) throws -> Void) -> (ServerAdministration) throws -> [String] {
+    private static func done(_ body: @escaping (ServerAdministration) throws -> Void) -> (ServerAdministration) throws -> AdminResult {
         return {
             try body($0)
-            return []
+            return .done
         }
     }
 
-    private static func set(_ name: String, _ source: PasswordSource) throws(UsageError) -> (ServerAdministration) throws -> [String] {
+    private static func set(_ name: String, _ source: PasswordSource) throws(UsageError) -> (ServerAdministration) throws -> AdminResult {
         // A colon could be the beginning of a password; for the same reason the message does not repeat the text.
         guard !name.isEmpty, !name.contains(":") else { throw UsageError(message: "admin: users set: write a name alone, without a colon") }
         return done { try $0.setPassword(source.password(of: name), ofUser: name) }
@@ -67,39 +68,47 @@ enum AccountCommands {
 
     // MARK: Lists
 
-    private static func attributes(of user: String, _ administration: ServerAdministration) throws -> [String] {
-        table(
-            ["attribute", "value"],
-            try administration.attributes(ofUser: user).sorted { $0.key < $1.key }.flatMap { name, values in values.map { [name, $0] } })
+    private static func roles(of user: String, _ administration: ServerAdministration) throws -> AdminResult {
+        let roles = try administration.roles(ofUser: user).sorted()
+        return AdminResult(roles.map { LogSanitizer.escaped($0) }, .array(roles.map { .string($0) }))
     }
 
-    private static func users(_ administration: ServerAdministration) throws -> [String] {
-        table(
-            ["user", "devices", "sessions", ""], try administration.users().map { [$0.name, "\($0.devices)", "\($0.sessions)", mark($0.isLocked)] })
+    private static func attributes(of user: String, _ administration: ServerAdministration) throws -> AdminResult {
+        .table(
+            [("attribute", "attribute"), ("value", "value")],
+            try administration.attributes(ofUser: user).sorted { $0.key < $1.key }.flatMap { name, values in values.map { [.text(name), .text($0)] } }
+        )
     }
 
-    private static func devices(_ administration: ServerAdministration) throws -> [String] {
-        table(
-            ["application", "device", "user", "registered", ""],
-            try administration.devices().map { [$0.application, $0.device, $0.user, AdminCommand.time($0.registered), mark($0.isLocked)] })
-    }
-
-    private static func sessions(_ administration: ServerAdministration) throws -> [String] {
-        table(
-            ["session", "user", "application", "device", "began", "used"],
-            try administration.sessions().map {
-                [$0.id, $0.user, $0.application, $0.device, AdminCommand.time($0.began), AdminCommand.time($0.used)]
+    private static func users(_ administration: ServerAdministration) throws -> AdminResult {
+        .table(
+            [("user", "user"), ("devices", "devices"), ("sessions", "sessions"), ("", "isLocked")],
+            try administration.users().map {
+                [.text($0.name), .number(Int64($0.devices)), .number(Int64($0.sessions)), .flag($0.isLocked, "locked")]
             })
     }
 
-    private static func subscriptions(_ administration: ServerAdministration) throws -> [String] {
-        table(["package", "client", "user", "state"], try administration.subscriptions().map { [$0.package, $0.client, $0.user, $0.state] })
+    private static func devices(_ administration: ServerAdministration) throws -> AdminResult {
+        .table(
+            [("application", "application"), ("device", "device"), ("user", "user"), ("registered", "registered"), ("", "isLocked")],
+            try administration.devices().map {
+                [.text($0.application), .text($0.device), .text($0.user), .time($0.registered), .flag($0.isLocked, "locked")]
+            })
     }
 
-    private static func mark(_ isLocked: Bool) -> String { isLocked ? "locked" : "" }
+    private static func sessions(_ administration: ServerAdministration) throws -> AdminResult {
+        .table(
+            [
+                ("session", "session"), ("user", "user"), ("application", "application"), ("device", "device"), ("began", "began"), ("used", "used"),
+            ],
+            try administration.sessions().map {
+                [.text($0.id), .text($0.user), .text($0.application), .text($0.device), .time($0.began), .time($0.used)]
+            })
+    }
 
-    /// Devices have chosen some of the names, so they are escaped.
-    private static func table(_ heading: [String], _ rows: [[String]]) -> [String] {
-        Terminal.table([heading] + rows.map { $0.map { LogSanitizer.escaped($0) } })
+    private static func subscriptions(_ administration: ServerAdministration) throws -> AdminResult {
+        .table(
+            [("package", "package"), ("client", "client"), ("user", "user"), ("state", "state")],
+            try administration.subscriptions().map { [.text($0.package), .text($0.client), .text($0.user), .text($0.state)] })
     }
 }

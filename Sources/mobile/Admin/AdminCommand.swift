@@ -1,11 +1,13 @@
 import Foundation
+import MobileProtocol
 import MobileServer
+import MobileStore
 
 /// `mobile admin`: the administration of a server, on its cache, also while the server runs.
 enum AdminCommand {
     static let summary = "manages users and devices of a server, cleans its log records, and reads logs and traces"
     static let usage = """
-        usage: mobile admin --cache FILE|--store ADDRESS COMMAND
+        usage: mobile admin --cache FILE|--store ADDRESS [--json] COMMAND
 
         \(AccountCommands.usage)
           logs                          the tables of log records, with their rows
@@ -18,6 +20,7 @@ enum AdminCommand {
           traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
 
         \(RestoreCommands.usage)
+        --json prints one JSON text for scripts in place of lines for people: a list of objects, the numbers of a cleaning, or {}. It may also be the last word.
         FILE or ADDRESS is the server's own database as for mobile serve; it may be in use. Cleaning goes in short transactions: synchronizations go through in between.
         """
 
@@ -29,6 +32,13 @@ enum AdminCommand {
             return 0
         }
         do {
+            var arguments = arguments, isJSON = false
+            // No name of a user, a role or a package is lost by it: the option is before the command, or its last word.
+            if arguments.count > 2, arguments[2] == "--json" {
+                (isJSON, _) = (true, arguments.remove(at: 2))
+            } else if arguments.count > 3, arguments.last == "--json" {
+                (isJSON, _) = (true, arguments.removeLast())
+            }
             guard arguments.count >= 3, ["--cache", "--store"].contains(arguments[0]) else {
                 throw UsageError(message: "admin: name the server's database with --cache or --store, and a command")
             }
@@ -37,9 +47,10 @@ enum AdminCommand {
             var configuration = ServerConfiguration(cachePath: isFile ? arguments[1] : "")
             if !isFile { configuration.storeAddress = arguments[1] }
             let administration = try ServerAdministration(cacheOf: configuration)
-            let lines = Result { try work(administration) }
+            let outcome = Result { try work(administration) }
             try administration.close()
-            for line in try lines.get() { print(line) }
+            let result = try outcome.get()
+            for line in isJSON ? [result.json.description] : result.lines { print(line) }
             return 0
         } catch let error as UsageError {
             Terminal.complain("\(error.message)\n\n\(usage)")
@@ -51,46 +62,91 @@ enum AdminCommand {
     }
 
     /// The action of a command; its arguments are checked before the cache is opened.
-    private static func work(_ command: String, _ values: [String]) throws(UsageError) -> (ServerAdministration) throws -> [String] {
+    private static func work(_ command: String, _ values: [String]) throws(UsageError) -> (ServerAdministration) throws -> AdminResult {
         switch (command, values.count) {
         case ("logs", 0):
-            return { Terminal.table([["package", "table", "rows"]] + (try $0.logTables().map { [$0.package, $0.name, String($0.rows)] })) }
-        case ("logs", 1): return { try $0.logRecords(ofPackage: values[0]).map(line) }
+            return {
+                .table(
+                    [("package", "package"), ("table", "table"), ("rows", "rows")],
+                    try $0.logTables().map { [.text($0.package), .text($0.name), .number(Int64($0.rows))] })
+            }
+        case ("logs", 1): return { logs(try $0.logRecords(ofPackage: values[0])) }
         case ("clean", 3):
             let from = try day(values[1]), to = try day(values[2]).addingTimeInterval(86_400 - 0.001)
+            return { deleted(try $0.cleanLogRecords(ofPackage: values[0], from: from, to: to)) }
+        case ("expire", 1): return { deleted(try $0.applyLogRetention(ofPackage: values[0])) }
+        case ("cleanup", 1):
             return {
-                [
-                    "\(try $0.cleanLogRecords(ofPackage: values[0], from: from, to: to)) log records are deleted; devices follow with their next synchronization"
-                ]
+                let count = try $0.removeDeletedLogRecords(ofPackage: values[0])
+                return AdminResult(["\(count) log records are removed"], ["removed": .integer(Int64(count))])
             }
-        case ("expire", 1):
-            return { ["\(try $0.applyLogRetention(ofPackage: values[0])) log records are deleted; devices follow with their next synchronization"] }
-        case ("cleanup", 1): return { ["\(try $0.removeDeletedLogRecords(ofPackage: values[0])) log records are removed"] }
         case ("get-trace", 2):
             return {
                 try $0.requestPerformanceLog(ofDevice: values[1], application: values[0])
-                return ["asked; see domain-log when the device has synchronized"]
+                return AdminResult(["asked; see domain-log when the device has synchronized"], [:])
             }
-        case ("domain-log", 0...1):
-            return {
-                try $0.domainLog(ofDevice: values.first).map {
-                    LogSanitizer.escaped("\(time($0.received)) \($0.device) \($0.user) \($0.package)") + "\n"
-                        + LogSanitizer.escaped($0.text, keepingLines: true)
-                }
-            }
-        case ("traces", 0):
-            return {
-                try $0.traces().map {
-                    LogSanitizer.escaped("\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests")
-                }
-            }
-        case ("traces", 1):
-            return { try $0.traces(transaction: values[0]).flatMap { [LogSanitizer.escaped($0.document, keepingLines: true)] + $0.requests } }
+        case ("domain-log", 0...1): return { domainLog(try $0.domainLog(ofDevice: values.first)) }
+        case ("traces", 0): return { traces(try $0.traces()) }
+        case ("traces", 1): return { documents(try $0.traces(transaction: values[0])) }
         default:
             if let work = try AccountCommands.work(command, values) { return work }
             if let work = try RestoreCommands.work(command, values) { return work }
             throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
         }
+    }
+
+    private static func deleted(_ count: Int) -> AdminResult {
+        AdminResult(
+            ["\(count) log records are deleted; devices follow with their next synchronization"], ["deleted": .integer(Int64(count))])
+    }
+
+    private static func logs(_ records: [ServerAdministration.LogRecord]) -> AdminResult {
+        .lines(
+            records.map(line),
+            [
+                "stored", "user", "client", "isFromClient", "isDeleted", "level", "code", "eisCode", "message", "component", "entityKey", "operation",
+                "requestId", "timestamp",
+            ],
+            records.map { record in
+                let entry = record.entry
+                return [
+                    .time(record.stored), .text(record.user), .text(record.client), .flag(record.isFromClient, ""), .flag(record.isDeleted, ""),
+                    .text(String(describing: entry.level)), .number(Int64(entry.code)), .text(entry.eisCode), .text(entry.message),
+                    .text(entry.component), .text(entry.entityKey), .text(entry.operation), .text(entry.requestId), .text(entry.timestamp),
+                ]
+            })
+    }
+
+    private static func domainLog(_ entries: [DomainLogEntry]) -> AdminResult {
+        .lines(
+            entries.map {
+                LogSanitizer.escaped("\(time($0.received)) \($0.device) \($0.user) \($0.package)") + "\n"
+                    + LogSanitizer.escaped($0.text, keepingLines: true)
+            },
+            ["received", "application", "device", "user", "package", "name", "text"],
+            entries.map {
+                [.time($0.received), .text($0.application), .text($0.device), .text($0.user), .text($0.package), .text($0.name), .text($0.text)]
+            })
+    }
+
+    private static func traces(_ traces: [UploadedTrace]) -> AdminResult {
+        .lines(
+            traces.map {
+                LogSanitizer.escaped("\($0.transaction) \(time($0.received)) \($0.device) \($0.user), \($0.requests.count) requests")
+            },
+            ["transaction", "received", "application", "device", "user", "requests"],
+            traces.map {
+                [
+                    .text($0.transaction), .time($0.received), .text($0.application), .text($0.device), .text($0.user),
+                    .number(Int64($0.requests.count)),
+                ]
+            })
+    }
+
+    private static func documents(_ traces: [UploadedTrace]) -> AdminResult {
+        AdminResult(
+            traces.flatMap { [LogSanitizer.escaped($0.document, keepingLines: true)] + $0.requests },
+            .array(traces.map { ["document": .string($0.document), "requests": .array($0.requests.map { .string($0) })] }))
     }
 
     private static func line(_ record: ServerAdministration.LogRecord) -> String {

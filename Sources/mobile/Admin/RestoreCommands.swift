@@ -11,18 +11,22 @@ enum RestoreCommands {
         """
 
     /// The action of a command; nil for an unknown command.
-    static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> [String])? {
+    static func work(_ command: String, _ values: [String]) throws(UsageError) -> ((ServerAdministration) throws -> AdminResult)? {
         switch (command, values.count) {
         case ("restored", _):
             let places = try backEnds(command, values)
             return { administration in
                 if places.isEmpty { try administration.declareRestored(.store) }
                 for place in places { try administration.declareRestored(.backEnd(place)) }
-                return []
+                return .done
             }
         case ("prune", _):
             let places = try backEnds(command, values)
-            return { try $0.prune(backEnds: places).map { "\($0.rows) \($0.name) removed" } }
+            return { administration in
+                let removed = try administration.prune(backEnds: places)
+                return .lines(
+                    removed.map { "\($0.rows) \($0.name) removed" }, ["name", "rows"], removed.map { [.text($0.name), .number(Int64($0.rows))] })
+            }
         case ("reconciliation", 0...1): return { try reconciliation($0, values.first) }
         default: return nil
         }
@@ -40,14 +44,23 @@ enum RestoreCommands {
         return places
     }
 
-    private static func reconciliation(_ administration: ServerAdministration, _ package: String?) throws -> [String] {
-        let rows = try administration.reconciliation(ofPackage: package).map { entry in
+    private static func reconciliation(_ administration: ServerAdministration, _ package: String?) throws -> AdminResult {
+        let entries = try administration.reconciliation(ofPackage: package)
+        let heading = ["noted", "package", "user", "client", "operation", "row", "fate", "reported by"]
+        let shown = entries.map { entry in
             [
                 AdminCommand.time(entry.noted), entry.package, entry.user, entry.client, "\(entry.operation)", "\(entry.object) \(entry.key)",
                 entry.fate.text, entry.successor,
-            ]
+            ].map { LogSanitizer.escaped($0) }
         }
-        let heading = ["noted", "package", "user", "client", "operation", "row", "fate", "reported by"]
-        return Terminal.table([heading] + rows.map { $0.map { LogSanitizer.escaped($0) } })
+        return .lines(
+            Terminal.table([heading] + shown),
+            ["noted", "package", "user", "client", "operation", "object", "surrogateKey", "fate", "reportedBy"],
+            entries.map {
+                [
+                    .time($0.noted), .text($0.package), .text($0.user), .text($0.client), .number($0.operation), .text($0.object), .number($0.key),
+                    .text($0.fate.rawValue), .text($0.successor),
+                ]
+            })
     }
 }

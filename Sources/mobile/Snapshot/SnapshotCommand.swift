@@ -38,7 +38,9 @@ enum SnapshotCommand {
         let package = device.package, folder = device.folder
         try device.register()
         try package.subscribe()
-        let result = try package.synchronize(arguments.device.groups)
+        let listener = ProgressListener()
+        let result = try package.synchronize(arguments.device.groups, listener: listener)
+        listener.end()
         try package.closeConnection()
         try FileManager.default.copyItem(atPath: folder + "/package.db", toPath: folder + "/snapshot.db")
         let snapshot = try PackageDatabase(model: model, profile: ConnectionProfile(path: folder + "/snapshot.db"))

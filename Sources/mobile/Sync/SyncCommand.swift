@@ -81,8 +81,8 @@ enum SyncCommand {
     }
 }
 
-/// Shows the progress of a synchronization on a terminal: rows, bytes and rate.
-private final class ProgressListener: SynchronizationStatusListener {
+/// Shows the progress of a synchronization on a terminal: rows, bytes and rate. The number of rows that are to come is unknown.
+final class ProgressListener: SynchronizationStatusListener {
     private let start = ContinuousClock.now
     private let bar = SystemLock(ProgressBar("synchronize"))
 

@@ -1,9 +1,17 @@
 import Foundation
 import MobileObjects
 
-/// Lines on the terminal, and one moving bar. If the output is not a terminal, as in a log, there are no colours and no bar.
+/// Lines on the terminal, and one moving bar. The bar is on the error stream, so that the output of a command can go into a file while it moves. A stream that
+/// is not a terminal, as in a log, gets no colours and no bar.
 enum Terminal {
-    static let isInteractive = isatty(1) != 0
+    /// Whether the output may have colours.
+    static let isInteractive = isTerminal(1)
+    /// Whether there is a place for a bar.
+    static let hasBar = isTerminal(2)
+
+    private static func isTerminal(_ descriptor: Int32) -> Bool {
+        isatty(descriptor) != 0 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
+    }
 
     /// Prints a line for the user at once.
     static func say(_ text: String = "") {
@@ -21,9 +29,9 @@ enum Terminal {
 
     /// Overwrites the line of the bar.
     static func overwrite(_ text: String) {
-        guard isInteractive else { return }
-        print("\r\u{1B}[K\(text)", terminator: "")
+        guard hasBar else { return }
         fflush(nil)
+        FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
     }
 
     /// Removes the bar.
