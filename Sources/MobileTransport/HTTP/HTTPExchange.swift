@@ -98,9 +98,13 @@ extension TransportError {
             default: .other
             }
         var reason = withUnsafeBytes(of: error.message) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        // OpenSSL's words for an answer without TLS.
+        // OpenSSL's words for an answer without TLS, and for an end of the connection where TLS begins: a server without TLS that closes it before it has
+        // read the client's first message.
+        let remedy = "does not speak TLS on this port: use http, or the port of its https"
         if code == .tls, reason.contains("wrong version number") {
-            reason = "the server does not speak TLS on this port: use http, or the port of its https"
+            reason = "the server \(remedy)"
+        } else if code == .tls, ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset by peer"].contains(where: reason.contains) {
+            reason = "the server closed the connection where TLS begins; most probably it \(remedy) (\(reason))"
         }
         self.init(code, "\(action): \(reason)", status: status, isBeforeConnection: !isConnected)
     }

@@ -48,7 +48,7 @@ import Testing
             /wrong user name or password \(SyncError 401\)\. Ask the user for the credentials\./,
             try error { try application(port: port, password: "wrong").register(timeout: .seconds(60)) })
         expect(
-            /look for the server at https:.*the server does not speak TLS on this port: use http, or the port of its https \(SyncError 14813\)\. .*/,
+            /look for the server at https:.* does not speak TLS on this port: use http, or the port of its https.* \(SyncError 14813\)\. .*/,
             try error { try application(port: port, .https).register(timeout: .seconds(60)) })
         http.stop()
         expect(
