@@ -36,6 +36,7 @@ struct DatabaseEmitter: Emitter {
                   - environment: the sources of time and randomness; the real ones by default.
                 - Throws: ``ObjectError``, as ``PackageDatabase/openConnection()``.
                 """)
+            text.blockingForm()
             text.block("public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) throws -> \(name)") { text in
                 text.line("let database = \(name)(metadata: metadata, profile: profile, environment: environment)")
                 text.line("try database.openConnection()")
@@ -50,9 +51,25 @@ struct DatabaseEmitter: Emitter {
                 text.line("return database")
             }
         }
+        emitCollections(to: &text)
         text.line()
         text.documentation("The database class under the name that the original generator gave it: the package's name and `DB`.")
         text.line("public typealias \(name)DB = \(name)")
+    }
+
+    /// Writes the objects of each class as properties. Without queries made at run time a class has none.
+    private func emitCollections(to text: inout SwiftText) {
+        let collections = zip(model.objects, SwiftNames.collections(model.objects.map(\.name))).filter { $0.0.allowsDynamicQueries }
+        guard !collections.isEmpty else { return }
+        text.line()
+        text.block("extension \(name)") { text in
+            for (position, (object, collection)) in collections.enumerated() {
+                if position > 0 { text.line() }
+                let type = SwiftNames.type(object.name, prefix: model.namePrefix)
+                text.documentation("The objects of class ``\(type)`` in this database, for queries.")
+                text.line("public var \(SwiftNames.inCode(collection)): EntitySet<\(type)> { EntitySet(in: self) }")
+            }
+        }
     }
 }
 

@@ -57,6 +57,7 @@ extension EntityEmitter {
     /// Writes the blocking form and the asynchronous form.
     private func emitTwins(_ finder: String, _ parameters: [String], result: String, body: String, to text: inout SwiftText) {
         let parameters = parameters + ["in package: \(package)"]
+        text.blockingForm()
         text.function("public static func \(finder)", parameters, "throws -> \(result)") { $0.line("try \(body)") }
         text.line()
         text.documentation("The same, in asynchronous code.")

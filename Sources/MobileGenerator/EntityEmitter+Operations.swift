@@ -1,15 +1,16 @@
 import MobileModel
 
-/// Methods for creates, updates and deletes that have a name or parameters of their own, and classes for all other operations.
+/// Methods for creates, updates and deletes that have a name or parameters of their own, and for other operations about one object; classes for all
+/// other operations.
 extension EntityEmitter {
     func emitMethods(to text: inout SwiftText) {
-        let methods = object.operations.enumerated().filter { $0.element.hasMethod }
+        let methods = object.operations.enumerated().filter { $0.element.hasMethod || !object.keyParameters(of: $0.element).isEmpty }
         guard !methods.isEmpty else { return }
         text.line()
         text.block("extension \(name)") { text in
             for (position, (index, operation)) in methods.enumerated() {
                 if position > 0 { text.line() }
-                emitMethod(operation, at: index, to: &text)
+                operation.kind == .other ? emitCall(operation, at: index, to: &text) : emitMethod(operation, at: index, to: &text)
             }
         }
     }
@@ -20,10 +21,45 @@ extension EntityEmitter {
         let member = operation.name == operation.kind.rawValue ? operation.name : SwiftNames.memberInCode(operation.name)
         let values = parameters.map(value)
         text.documentation(documentation(of: operation))
+        text.blockingForm()
         emitFunction("public func \(member)", parameters, "throws", "try perform", index, values, to: &text)
         text.line()
         text.documentation("The same, in asynchronous code.")
         emitFunction("public nonisolated(nonsending) func \(member)", parameters, "async throws", "try await perform", index, values, to: &text)
+    }
+
+    /// Writes a method that saves an operation of the kind `other` about an object, whose primary key is among the parameters.
+    private func emitCall(_ operation: OperationModel, at index: Int, to text: inout SwiftText) {
+        let keys = object.keyParameters(of: operation), operationClass = type(object.operationObject(operation).name)
+        let parameters = operation.parameters.enumerated().filter { keys[$0.offset] == nil }.map(\.element)
+        let filled = keys.sorted { $0.key < $1.key }.map { parameter, attribute in
+            "`\(operation.parameters[parameter].name)` is its `\(SwiftNames.member(object.attributes[attribute].name))`"
+        }
+        let lines =
+            [
+                SwiftText.sentence(operation.documentation ?? "The operation `\(operation.name)`"), "",
+                "Saves a ``\(operationClass)`` about this object: \(filled.joined(separator: ", ")). Submit the returned object.",
+            ] + documentation(ofParameters: parameters) + [
+                "- Returns: the operation, which is deleted once the server has done it.",
+                "- Throws: ``ObjectError``: ``ObjectError/Code/notSaved`` for an object that is new, or that has no primary key of the back end yet; "
+                    + "``ObjectError/Code/invalidValue`` for a value that does not fit its parameter.",
+            ]
+        let member = SwiftNames.memberInCode(operation.name), values = parameters.map(value)
+        text.documentation(lines.joined(separator: "\n"))
+        text.blockingForm()
+        text.line("@discardableResult")
+        emitFunction("public func \(member)", parameters, "throws -> \(operationClass)", "try self.call", index, values, to: &text)
+        text.line()
+        text.documentation("The same, in asynchronous code.")
+        text.line("@discardableResult")
+        emitFunction(
+            "public nonisolated(nonsending) func \(member)", parameters, "async throws -> \(operationClass)", "try await self.call", index, values,
+            to: &text)
+    }
+
+    private func documentation(ofParameters parameters: [ParameterModel]) -> [String] {
+        if parameters.count == 1 { return ["- Parameter \(parameters[0].name): \(documentation(of: parameters[0]))"] }
+        return parameters.isEmpty ? [] : ["- Parameters:"] + parameters.map { "  - \($0.name): \(documentation(of: $0))" }
     }
 
     /// Writes a method with one line each for head and call; if one is too long, with one line per parameter and per value.
@@ -59,13 +95,7 @@ extension EntityEmitter {
             }
         var lines = [SwiftText.sentence(operation.documentation ?? "The operation `\(operation.name)`"), ""]
         lines.append("\(effect), as `\(operation.kind)()` does; the back end runs this operation for it.")
-        let parameters = operation.ownParameters
-        if parameters.count == 1 {
-            lines.append("- Parameter \(parameters[0].name): \(documentation(of: parameters[0]))")
-        } else if parameters.count > 1 {
-            lines.append("- Parameters:")
-            lines += parameters.map { "  - \($0.name): \(documentation(of: $0))" }
-        }
+        lines += documentation(ofParameters: operation.ownParameters)
         lines.append(
             "- Throws: ``ObjectError``, as `\(operation.kind)()`; ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter, "
                 + "``ObjectError/Code/otherOperationPending`` where another operation changed the row and is not submitted yet, or its create is not "

@@ -41,18 +41,29 @@ struct PersonalizationEmitter: Emitter {
             }
             text.line()
             text.documentation("Saves all keys; the next synchronization sends them.\n- Throws: ``ObjectError``.")
+            text.blockingForm()
             text.block("public mutating func save() throws") { text in
-                for (key, _) in keys {
-                    let value = key.type.isComplex ? "try .encoded(\(Self.member(key)))" : "\(Self.member(key)).attributeValue"
-                    text.line("try saved.setValue(\(value), \(SwiftText.literal(key.name)))")
-                }
+                emitSet(to: &text)
                 text.line("try saved.save()")
+            }
+            text.line()
+            text.documentation("The same, in asynchronous code.")
+            text.block("public mutating func save() async throws") { text in
+                emitSet(to: &text)
+                text.line("try await saved.save()")
             }
         }
         text.line()
         text.block("extension \(package)") { text in
             text.documentation("The saved personalization keys; the model's defaults for keys that were never saved.\n- Throws: ``ObjectError``.")
             text.block("public var personalizationParameters: \(name)") { $0.line("get throws { try \(name)(personalization) }") }
+        }
+    }
+
+    private func emitSet(to text: inout SwiftText) {
+        for (key, _) in keys {
+            let value = key.type.isComplex ? "try .encoded(\(Self.member(key)))" : "\(Self.member(key)).attributeValue"
+            text.line("try saved.setValue(\(value), \(SwiftText.literal(key.name)))")
         }
     }
 

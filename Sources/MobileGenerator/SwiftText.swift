@@ -33,6 +33,10 @@ struct SwiftText {
     /// The maximum length of a line of code that can be broken, in characters.
     private static let lineLength = 140
 
+    /// Writes the attribute of a blocking form, which has a twin for asynchronous code: there the compiler refuses it, also where it would take it
+    /// without a word, at the top level of a program and in closures without `await`.
+    mutating func blockingForm() { line("@available(*, noasync, message: \"it blocks the thread: write `try await`, in an async function\")") }
+
     /// Writes documentation: each line of `text` after `///`.
     mutating func documentation(_ text: String) {
         for part in text.split(separator: "\n", omittingEmptySubsequences: false) {

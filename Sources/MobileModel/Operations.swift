@@ -20,6 +20,25 @@ extension ObjectModel {
             }
     }
 
+    /// The primary key among the parameters of an operation of the kind `other`: the position of a key's attribute by that of its parameter. Such a
+    /// parameter has the type of the attribute and its name, or the object's name before it: `customerId` is the `id` of a `Customer`. Empty unless the
+    /// parameters name the whole key: the operation is then about no single object, and has no method of its class.
+    public func keyParameters(of operation: OperationModel) -> [Int: Int] {
+        guard operation.kind == .other, !primaryKey.isEmpty else { return [:] }
+        let prefix = name.prefix(1).lowercased() + name.dropFirst()
+        var positions: [Int: Int] = [:]
+        for key in primaryKey {
+            guard let index = attributes.firstIndex(where: { $0.name == key }) else { return [:] }
+            let names = [key, prefix + SwiftNames.capitalized(key)]
+            let position = operation.parameters.firstIndex {
+                names.contains($0.name) && $0.type == attributes[index].type && $0.defaultValue == nil && !$0.isNullable
+            }
+            guard let position else { return [:] }
+            positions[position] = index
+        }
+        return positions
+    }
+
     /// The object that represents an operation of the kind `other` on the device: the operation's parameters are its attributes. Its name
     /// consists of object and operation, such as `CustomerChangeLastNameOperation`; its class and its local table have that name too.
     public func operationObject(_ operation: OperationModel) -> ObjectModel {

@@ -40,7 +40,8 @@ import Testing
             {
                 guard !line.contains("import MobileObjects") else { continue }
                 declarations += 1
-                #expect(lines[index - 1].contains("///"), "\(file.name): \(line)")
+                let above = lines[..<index].last { !$0.drop { $0 == " " }.hasPrefix("@") }
+                #expect(above?.contains("///") == true, "\(file.name): \(line)")
             }
         }
         #expect(declarations > 60)

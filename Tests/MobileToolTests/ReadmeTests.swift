@@ -31,7 +31,7 @@ import Testing
         #expect(customer.id_ > 0)
         #expect(!customer.isPending)
         try await crm.closeConnection()
-        try application.close()
+        try await application.close()
     }
 
     @Test func `the sample of the README creates and submits without a server, and everything is there when one comes`() async throws {
@@ -43,7 +43,7 @@ import Testing
         let customer = try #require(try await Customer.findByName(name: "Harbour Foods", in: crm))
         #expect(customer.state == .submitted && customer.surrogateKey > 0)
         try await crm.closeConnection()
-        try application.close()
+        try await application.close()
     }
 
     /// Does the step that the README leaves to the reader: the subscription.

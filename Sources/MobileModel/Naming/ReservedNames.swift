@@ -23,6 +23,22 @@ package enum ReservedNames {
         "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
 
+    /// Members of a package's database class.
+    package static let packageMembers: Set<String> = [
+        "addSubscription", "application", "asyncOnlineLogin", "beginOnlineLogin", "beginSynchronize", "cancelPendingObjects",
+        "cancelPendingOperations", "changeLogs", "cleanAllData", "close", "closeConnection", "connectionProfile", "console", "countQuery",
+        "createDatabase", "createIndex", "databaseExists", "databasePath", "debugSettings", "deferredOperations", "deleteChangeLogs",
+        "deleteDatabase", "disableChangeLog", "disableSync", "dropIndex", "enableChangeLog", "enableSync", "enableTrace", "entity",
+        "entityClasses", "environment", "events", "executeQuery", "forget", "hasPendingOperations", "indexes", "init", "isChangeLogEnabled",
+        "isStorageSpaceLow", "isSubscribed", "isSynchronized", "keyGenerator", "keysWithLogRecords", "lastSynchronization", "localKeyGenerator",
+        "logger", "loginToSync", "logRecords", "lostOperations", "lowStorageLimit", "message", "metadata", "modelJSON", "newLogRecord", "observe",
+        "offlineLogin", "onlineLogin", "open", "openConnection", "personalization", "personalizationParameters", "Protocol", "recover",
+        "registerCallbackHandler", "removeSubscription", "resumeSubscription", "save", "self", "Self", "startBackgroundSynchronization",
+        "stopBackgroundSynchronization", "store", "submitAgain", "submitLogRecords", "submitPendingOperations", "subscribe", "subscriptions",
+        "suspendSubscription", "synchronizationGroup", "synchronizationGroups", "synchronizationProfile", "synchronize", "syncProfile",
+        "takeChangeLogs", "transaction", "Type", "unsubscribe", "vacuumDatabase",
+    ]
+
     /// Attributes of the runtime that dynamic queries can use; a modelled attribute cannot have such a name.
     package static let queryAttributes: Set<String> = [
         "surrogateKey", "pending", "isPending", "isNew", "isDirty", "isCreated", "isUpdated", "isDeleted", "pendingChange", "replayCounter",
@@ -36,7 +52,7 @@ package enum ReservedNames {
     package static let types: Set<String> = [
         "Any", "AnyObject", "Array", "AsyncSequence", "AttributeMetadata", "AttributeValue", "BigBinary", "BigString", "Bool",
         "ByteCount", "CallbackHandler", "Character", "Children", "Codable", "Column", "Columns", "ConnectionProfile", "Data", "Database",
-        "Date", "Decimal", "Dictionary", "Double", "Entity", "EntityList", "EntityMetadata", "EntityState", "Environment", "Error",
+        "Date", "Decimal", "Dictionary", "Double", "Entity", "EntityList", "EntityMetadata", "EntitySet", "EntityState", "Environment", "Error",
         "Float", "GenericEntity", "Hashable", "Int", "Int16", "Int32", "Int64", "Int8", "KeyGenerator", "LargeValue", "LocalDate",
         "LocalTime", "LogRecord", "MobileModel", "MobileObjects", "MobileStore", "MobileSync", "ModelledEntity", "Never", "ObjectError",
         "Operation", "Optional", "OutboxRecord", "PackageDatabase", "PackageMetadata", "PackageModel", "PendingChange",

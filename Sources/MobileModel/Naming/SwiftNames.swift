@@ -30,6 +30,21 @@ public enum SwiftNames {
         return ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
     }
 
+    /// The names of the properties of a package's database class that hold the objects of each class, in the order of `modelled`: the plural, with its
+    /// first word in lower case. `SalesOrder` becomes `salesOrders`. A name that the database class or another object already uses gets a `_` at its
+    /// end, as `events_`.
+    public static func collections(_ modelled: [String]) -> [String] {
+        var used = ReservedNames.packageMembers
+        return modelled.map { modelled in
+            let name = converted(modelled), capitals = name.prefix(while: \.isUppercase).count
+            // The last capital of several begins the second word: `URLEntry` becomes `urlEntries`.
+            let first = capitals > 1 && capitals < name.count ? capitals - 1 : capitals
+            var collection = English.plural(name.prefix(first).lowercased() + name.dropFirst(first))
+            while !used.insert(collection).inserted { collection += "_" }
+            return collection
+        }
+    }
+
     /// The name of a generated class.
     public static func type(_ modelled: String, prefix: String) -> String { prefix + converted(modelled) }
 

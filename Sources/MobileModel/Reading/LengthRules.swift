@@ -30,15 +30,16 @@ package enum LengthRules {
     /// Rules 1 and 2.
     private static func applyToAttribute(_ attribute: inout AttributeModel, mark: Bool?, _ path: ModelPath) -> [ModelProblem] {
         guard let large = attribute.type.large else {
-            if mark == true {
-                return [ModelProblem(.length, path["large"], "a \(attribute.type) is never large; only strings and binaries are")]
-            }
-            return []
+            return mark == nil
+                ? [] : [ModelProblem(.length, path["large"], "\(English.withArticle(attribute.type)) is never large; only strings and binaries are")]
         }
         if let mark {
             if !mark, attribute.isLarge {
                 let type: AttributeType = attribute.type == .bigString ? .string : .binary
-                return [ModelProblem(.length, path["large"], "a \(attribute.type) is always large", suggestion: "use the type \"\(type)\"")]
+                return [
+                    ModelProblem(
+                        .length, path["large"], "\(English.withArticle(attribute.type)) is always large", suggestion: "use the type \"\(type)\"")
+                ]
             }
             if mark { attribute.type = large }
             return []
@@ -49,7 +50,8 @@ package enum LengthRules {
         attribute.type = large
         return [
             ModelProblem(
-                .length, path, "\"\(attribute.name)\" becomes a \(large): its length \(length) is over \(longest), the longest \(type) in a row",
+                .length, path,
+                "\"\(attribute.name)\" becomes \(English.withArticle(large)): its length \(length) is over \(longest), the longest \(type) in a row",
                 suggestion: "say so with \"large\": true, or keep it in the row with false", severity: .warning)
         ]
     }
@@ -77,7 +79,7 @@ package enum LengthRules {
             problems.append(
                 ModelProblem(
                     .length, path["attributes"][candidate],
-                    "\"\(attribute.name)\" becomes a \(large): the attributes of \"\(object.name)\" sum up to \(total), the page size is \(model.pageSize)",
+                    "\"\(attribute.name)\" becomes \(English.withArticle(large)): the attributes of \"\(object.name)\" sum up to \(total), the page size is \(model.pageSize)",
                     suggestion: "say so with \"large\": true, keep it in the row with false, or choose a larger page size",
                     severity: .warning))
         }

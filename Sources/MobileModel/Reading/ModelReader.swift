@@ -182,6 +182,15 @@ final class ModelReader {
             return .digest
         }
         let fields = Fields(node, path, keys: ModelFormat.changeDetection, reader: self)
+        guard fields["triggerLog"] != nil || fields["versionColumn"] != nil else {
+            // Without an object, or with unknown members, there is a message already.
+            if case .object(let members) = node.value, members.isEmpty {
+                report(
+                    .missing, path, "it names no way to detect changes",
+                    suggestion: "write \"digest\", \"triggerLog\" or {\"versionColumn\": \"name\"}, or leave it out")
+            }
+            return .digest
+        }
         guard fields["triggerLog"] != nil else { return .versionColumn(fields.required("versionColumn")) }
         if fields["versionColumn"] != nil { report(.conflict, path, "there are two ways to detect changes", suggestion: "remove one of the two") }
         return .triggerLog(tables: fields.strings("triggerLog"))

@@ -101,7 +101,9 @@ public struct ModelUpgrade: Sendable {
             }
             do throws(TypeChange.Impossible) {
                 try types.check(from: former.type, to: key.type)
-                if former.type != key.type { changes.append(ModelChange(.safe, place, "a \(former.type) becomes a \(key.type)")) }
+                if former.type != key.type {
+                    changes.append(ModelChange(.safe, place, "\(English.withArticle(former.type)) becomes \(English.withArticle(key.type))"))
+                }
             } catch { changes.append(ModelChange(.impossible, place, error.reason)) }
         }
         for key in old.personalizationKeys where !new.personalizationKeys.contains(where: { $0.name == key.name }) {

@@ -110,10 +110,18 @@ struct ObjectComparison {
 
     private mutating func addType(_ old: AttributeModel, _ new: AttributeModel, _ conversion: ValueConversion) {
         switch conversion {
-        case .outOfRow: add(.migration, new.name, "a \(old.type) becomes a \(new.type): values leave their rows")
-        case .intoRow: add(.migration, new.name, "a \(old.type) becomes a \(new.type): values move into their rows")
-        case .rescaled, .decimalText: add(.migration, new.name, "a \(old.typeText) becomes a \(new.typeText): values are stored in another way")
-        case .none: if old.typeText != new.typeText { add(.safe, new.name, "a \(old.typeText) becomes a \(new.typeText)") }
+        case .outOfRow:
+            add(.migration, new.name, "\(English.withArticle(old.type)) becomes \(English.withArticle(new.type)): values leave their rows")
+        case .intoRow:
+            add(.migration, new.name, "\(English.withArticle(old.type)) becomes \(English.withArticle(new.type)): values move into their rows")
+        case .rescaled, .decimalText:
+            add(
+                .migration, new.name,
+                "\(English.withArticle(old.typeText)) becomes \(English.withArticle(new.typeText)): values are stored in another way")
+        case .none:
+            if old.typeText != new.typeText {
+                add(.safe, new.name, "\(English.withArticle(old.typeText)) becomes \(English.withArticle(new.typeText))")
+            }
         }
     }
 
@@ -172,7 +180,9 @@ struct ObjectComparison {
             }
             do throws(TypeChange.Impossible) {
                 try types.check(from: former.type, to: parameter.type)
-                if former.type != parameter.type { add(.safe, place, "a \(former.type) becomes a \(parameter.type)") }
+                if former.type != parameter.type {
+                    add(.safe, place, "\(English.withArticle(former.type)) becomes \(English.withArticle(parameter.type))")
+                }
             } catch { add(.impossible, place, error.reason) }
         }
         for parameter in old.chosenParameters

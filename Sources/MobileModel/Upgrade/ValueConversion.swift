@@ -43,7 +43,7 @@ struct TypeChange {
             if !seen.contains("\(old)>\(new)") { try checkStructure(from: old, to: new, seen: seen.union(["\(old)>\(new)"])) }
         default:
             if let narrow = old.integerRange, let wide = new.integerRange, wide.lowerBound <= narrow.lowerBound { return }
-            throw Impossible(reason: "a \(old) cannot become a \(new)")
+            throw Impossible(reason: "\(English.withArticle(old)) cannot become \(English.withArticle(new))")
         }
     }
 

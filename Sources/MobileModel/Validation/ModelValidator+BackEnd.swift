@@ -75,9 +75,13 @@ extension ModelValidator {
         }
         guard let attribute = resolve(name, in: object, path["attribute"]) else { return }
         if attribute.isLarge {
-            report(.conflict, path["attribute"], "\"\(name)\" is a \(attribute.type); only attributes that fit into the row fill a parameter")
+            report(
+                .conflict, path["attribute"],
+                "\"\(name)\" is \(English.withArticle(attribute.type)); only attributes that fit into the row fill a parameter")
         } else if attribute.type != parameter.type {
-            report(.conflict, path["attribute"], "\"\(name)\" is a \(attribute.type), the parameter \"\(parameter.name)\" a \(parameter.type)")
+            report(
+                .conflict, path["attribute"],
+                "\"\(name)\" is \(English.withArticle(attribute.type)), the parameter \"\(parameter.name)\" \(English.withArticle(parameter.type))")
         } else if attribute.isNullable, !parameter.isNullable {
             report(.conflict, path["attribute"], "\"\(name)\" is nullable, the parameter \"\(parameter.name)\" is not")
         }

@@ -30,7 +30,7 @@ extension ModelValidator {
             return nil
         }
         guard let expected = mismatch(node, type) else { return node }
-        report(.value, path, "the default of a \(type) is \(expected), found \(json.prefix(80))")
+        report(.value, path, "the default of \(English.withArticle(type)) is \(expected), found \(json.prefix(80))")
         return nil
     }
 

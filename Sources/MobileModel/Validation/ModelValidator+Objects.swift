@@ -60,7 +60,7 @@ extension ModelValidator {
                 report(.conflict, place["generated"], "the back end assigns attributes of objects, not of structures")
             }
             if attribute.isGenerated, attribute.type.isComplex || attribute.isLarge {
-                report(.conflict, place["generated"], "the back end cannot assign a \(attribute.type)")
+                report(.conflict, place["generated"], "the back end cannot assign \(English.withArticle(attribute.type))")
             }
             if attribute.isLarge, attribute.defaultValue != nil {
                 report(.conflict, place["default"], "a large attribute has no default value")
@@ -76,14 +76,14 @@ extension ModelValidator {
         switch attribute.type {
         case .string, .binary, .bigString, .bigBinary:
             if length < 1 { report(.length, path["length"], "length \(length): a length is at least 1") }
-        default: report(.conflict, path["length"], "a \(attribute.type) has no length")
+        default: report(.conflict, path["length"], "\(English.withArticle(attribute.type)) has no length")
         }
     }
 
     mutating func checkDigits(_ attribute: AttributeModel, _ path: ModelPath) {
         guard attribute.type == .decimal else {
-            if attribute.precision != nil { report(.conflict, path["precision"], "a \(attribute.type) has no precision") }
-            if attribute.scale != nil { report(.conflict, path["scale"], "a \(attribute.type) has no scale") }
+            if attribute.precision != nil { report(.conflict, path["precision"], "\(English.withArticle(attribute.type)) has no precision") }
+            if attribute.scale != nil { report(.conflict, path["scale"], "\(English.withArticle(attribute.type)) has no scale") }
             return
         }
         let precision = attribute.precision ?? AttributeModel.defaultPrecision
@@ -119,9 +119,9 @@ extension ModelValidator {
             if attribute.isNullable {
                 report(.conflict, place, "\"\(name)\" is nullable; a key is not")
             } else if attribute.isLarge {
-                report(.conflict, place, "\"\(name)\" is a \(attribute.type); a key has a simple type and fits into the row")
+                report(.conflict, place, "\"\(name)\" is \(English.withArticle(attribute.type)); a key has a simple type and fits into the row")
             } else if attribute.type.isComplex {
-                report(.conflict, place, "\"\(name)\" is a \(attribute.type); a key has a simple type")
+                report(.conflict, place, "\"\(name)\" is \(English.withArticle(attribute.type)); a key has a simple type")
             }
         }
     }
@@ -248,7 +248,8 @@ extension ModelValidator {
         if attribute.type != parameter.type {
             report(
                 .conflict, path["attribute"],
-                "the attribute \"\(attributeName)\" is a \(attribute.type), the parameter \"\(parameter.name)\" a \(parameter.type)")
+                "the attribute \"\(attributeName)\" is \(English.withArticle(attribute.type)), the parameter \"\(parameter.name)\" \(English.withArticle(parameter.type))"
+            )
         }
     }
 
@@ -268,7 +269,7 @@ extension ModelValidator {
         if type != parameter.type {
             report(
                 .conflict, path["personalizationKey"],
-                "the key \"\(name)\" is a \(type), the parameter \"\(parameter.name)\" a \(parameter.type)")
+                "the key \"\(name)\" is \(English.withArticle(type)), the parameter \"\(parameter.name)\" \(English.withArticle(parameter.type))")
         }
     }
 }

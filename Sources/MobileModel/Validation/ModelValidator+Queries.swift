@@ -187,7 +187,11 @@ struct ObjectSQLScope {
         if ReservedNames.stateColumns.contains(lower) || lower == "surrogatekey" { return true }
         let attributes = objects.flatMap { $0.attributes.filter { $0.name.lowercased() == lower } }
         if let large = attributes.first(where: \.isLarge) {
-            problems.append(("\"\(large.name)\" is a \(large.type) and cannot occur in a query", "read it from the objects that the query finds"))
+            problems.append(
+                (
+                    "\"\(large.name)\" is \(English.withArticle(large.type)) and cannot occur in a query",
+                    "read it from the objects that the query finds"
+                ))
         }
         return !attributes.isEmpty
     }

@@ -142,11 +142,13 @@ extension ModelValidator {
                 continue
             }
             if source.isLarge || end.isLarge || source.type.isComplex || end.type.isComplex {
-                report(.conflict, place, "a \(source.isLarge || source.type.isComplex ? source.type : end.type) cannot be compared")
+                report(
+                    .conflict, place, "\(English.withArticle(source.isLarge || source.type.isComplex ? source.type : end.type)) cannot be compared")
             } else if !source.type.isComparable(to: end.type) {
                 report(
                     .conflict, place,
-                    "\"\(source.name)\" is a \(source.type), \"\(target.name).\(end.name)\" a \(end.type)", suggestion: "use one type for both")
+                    "\"\(source.name)\" is \(English.withArticle(source.type)), \"\(target.name).\(end.name)\" \(English.withArticle(end.type))",
+                    suggestion: "use one type for both")
             }
         }
         if resolved { checkMappingCoversKey(of: relationship, object, target, place) }

@@ -63,7 +63,7 @@ struct ModelValidator {
     /// Checks a single object as a value: a new object has no such value at first, so the value must be nullable.
     mutating func checkObjectValue(_ type: AttributeType, isNullable: Bool, _ path: ModelPath) {
         guard !isNullable, case .structure(let name) = type, model.object(named: name) != nil else { return }
-        report(.conflict, path, "a value that is an object, here a \(name), may be missing", suggestion: "make it nullable")
+        report(.conflict, path, "a value that is an object, here \(English.withArticle(name)), may be missing", suggestion: "make it nullable")
     }
 
     /// An object used as a value consists of its attributes in the row. Values outside of the row would be lost silently.
@@ -72,7 +72,7 @@ struct ModelValidator {
         let parts = large + object.relationships.map { "the relationship \"\($0.name)\"" }
         guard !parts.isEmpty else { return }
         report(
-            .conflict, path, "a value that is a \(object.name) would lose \(parts.joined(separator: " and "))",
+            .conflict, path, "a value that is \(English.withArticle(object.name)) would lose \(parts.joined(separator: " and "))",
             suggestion: "use a structure, or an object without them")
     }
 
@@ -89,11 +89,11 @@ struct ModelValidator {
         case .list(let element), .nullableList(let element):
             switch element {
             case .list, .nullableList: report(.value, path, "a list of lists is not supported", suggestion: "use a structure that has a list")
-            case .bigString, .bigBinary: report(.value, path, "a list cannot hold a \(element)")
+            case .bigString, .bigBinary: report(.value, path, "a list cannot hold \(English.withArticle(element))")
             default: checkType(element, path, largeAllowed: false, objectsAllowed: objectsAllowed)
             }
         case .bigString, .bigBinary:
-            if !largeAllowed { report(.value, path, "a \(type) is not allowed here; only attributes of objects are large") }
+            if !largeAllowed { report(.value, path, "\(English.withArticle(type)) is not allowed here; only attributes of objects are large") }
         default: break
         }
     }
@@ -119,7 +119,7 @@ struct ModelValidator {
             }
             checkType(parameter.type, place["type"], largeAllowed: false, objectsAllowed: complexAllowed)
             if !complexAllowed, parameter.type.isComplex {
-                report(.value, place["type"], "a \(parameter.type) cannot be compared in SQL", suggestion: "use a simple type")
+                report(.value, place["type"], "\(English.withArticle(parameter.type)) cannot be compared in SQL", suggestion: "use a simple type")
             }
             let attribute = AttributeModel(ofParameter: parameter)
             checkLength(attribute, place)

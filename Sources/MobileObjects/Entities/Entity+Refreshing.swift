@@ -10,6 +10,7 @@ extension Entity {
     ///     print("\(customer.city), \(customer.phone ?? "no phone")")
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func refresh() throws {
         if presence == .new { try requireStored("refresh") }
         let stored = StoredState(metadata, rememberedKey)
@@ -33,6 +34,7 @@ extension Entity {
     ///
     /// - Parameter keepingChanges: `false` does the same as `refresh()`.
     /// - Throws: as `refresh()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func refresh(keepingChanges: Bool) throws {
         let changes = keepingChanges ? UnsavedChanges(of: self) : nil
         try refresh()

@@ -26,6 +26,7 @@ public struct EntityClass: Sendable {
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/store``, as all of these methods.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func find(_ surrogateKey: Int64) throws -> GenericEntity? { try context.find(surrogateKey) }
 
     /// Returns the object with this surrogate key, which must exist.
@@ -34,6 +35,7 @@ public struct EntityClass: Sendable {
     ///     try print(customer.value("name"))
     ///
     /// - Throws: ``ObjectError/Code/notFound``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func load(_ surrogateKey: Int64) throws -> GenericEntity { try context.load(surrogateKey) }
 
     /// Returns the first object with this modelled key, whose values are in the key's order; nil when there is none.
@@ -43,6 +45,7 @@ public struct EntityClass: Sendable {
     ///     try print("\(line?.value("quantity") ?? 0) pieces")
     ///
     /// - Throws: ``ObjectError/Code/invalidValue``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func findByPrimaryKey(_ values: AttributeValue...) throws -> GenericEntity? {
         try context.first(metadata.sql.byPrimaryKey, metadata.keyValues(values))
     }
@@ -52,6 +55,7 @@ public struct EntityClass: Sendable {
     ///     for customer in try customers.findAll() {
     ///         try print(customer.value("name"))
     ///     }
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func findAll(skip: Int = 0, take: Int = -1) throws -> EntityList<GenericEntity> {
         EntityList(try context.objects(skip: skip, take: take))
     }
@@ -63,6 +67,7 @@ public struct EntityClass: Sendable {
     ///         for customer in page { try print(customer.value("name")) }
     ///         page = try customers.page(after: last.surrogateKey, size: 100)
     ///     }
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func page(after key: Int64 = 0, size: Int = 100) throws -> EntityList<GenericEntity> {
         EntityList(try context.objects(behind: key, size))
     }

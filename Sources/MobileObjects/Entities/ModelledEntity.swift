@@ -40,6 +40,7 @@ extension ModelledEntity {
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/store``, as all finders.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func find(_ surrogateKey: Int64, in package: Package) throws -> Self? {
         try context(package).find(surrogateKey)
     }
@@ -55,6 +56,7 @@ extension ModelledEntity {
     ///     print(customer.name)
     ///
     /// - Throws: ``ObjectError/Code/notFound``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func load(_ surrogateKey: Int64, in package: Package) throws -> Self {
         let object: Self = try context(package).load(surrogateKey)
         return object
@@ -73,6 +75,7 @@ extension ModelledEntity {
     ///     print("\(line?.quantity ?? 0) pieces")
     ///
     /// - Throws: ``ObjectError/Code/invalidValue`` when the number or types of the values differ from the key's.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findByPrimaryKey(values: [AttributeValue], in package: Package) throws -> Self? {
         let context = context(package)
         return try context.first(context.metadata.sql.byPrimaryKey, context.metadata.keyValues(values))
@@ -90,6 +93,7 @@ extension ModelledEntity {
     ///     for customer in try Customer.findAll(in: crm) {
     ///         print(customer.name)
     ///     }
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findAll(in package: Package) throws -> EntityList<Self> {
         try findAll(skip: 0, take: -1, in: package)
     }
@@ -103,6 +107,7 @@ extension ModelledEntity {
     ///
     ///     let second = try Customer.findAll(skip: 2, take: 2, in: crm)  // the second two customers
     ///     print(second.map(\.name))
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findAll(skip: Int, take: Int, in package: Package) throws -> EntityList<Self> {
         EntityList(try context(package).objects(skip: skip, take: take))
     }
@@ -120,6 +125,7 @@ extension ModelledEntity {
     ///         for customer in page { print(customer.name) }
     ///         page = try Customer.page(after: last.surrogateKey, size: 100, in: crm)
     ///     }
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func page(after key: Int64 = 0, size: Int = 100, in package: Package) throws -> EntityList<Self> {
         EntityList(try context(package).objects(behind: key, size))
     }

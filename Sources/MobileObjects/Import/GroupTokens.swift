@@ -10,14 +10,22 @@ extension PackageDatabase {
     }
 
     /// Returns the time when a group was last synchronized; nil before the first time.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func lastSynchronization(ofGroup group: String) throws -> Date? {
-        try read { connection in
-            guard let row = try connection.storedRow([GroupColumn.synchronized], "WHERE \"name\" = ?1", [.text(group)]),
-                let text = try row.optionalText(.synchronized)
-            else { return nil }
-            guard let time = ISO8601Text.dateTime(text) else { throw row.damaged(.synchronized, .text(text), "a date and time") }
-            return time
-        }
+        try read { try Self.lastSynchronization(of: group, $0) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func lastSynchronization(ofGroup group: String) async throws -> Date? {
+        try await read { try Self.lastSynchronization(of: group, $0) }
+    }
+
+    private static func lastSynchronization(of group: String, _ connection: Connection) throws -> Date? {
+        guard let row = try connection.storedRow([GroupColumn.synchronized], "WHERE \"name\" = ?1", [.text(group)]),
+            let text = try row.optionalText(.synchronized)
+        else { return nil }
+        guard let time = ISO8601Text.dateTime(text) else { throw row.damaged(.synchronized, .text(text), "a date and time") }
+        return time
     }
 }
 

@@ -11,6 +11,7 @@ public struct KeyGenerator: Sendable {
 
     /// Returns the next key; each call returns another one. Objects that are created without a key take one. SMP 2.3: `generateId`.
     /// - Throws: ``ObjectError/Code/keysUsedUp`` when the server has to see the rows of 1,024 ranges of this database first.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func generateID() throws -> Int64 {
         try database.write("generate a key") { try $0.nextSharedKey() }
     }
@@ -64,8 +65,14 @@ public struct LocalKeyGenerator: Sendable {
     init(_ database: PackageDatabase) { self.database = database }
 
     /// Returns the next key of this database; each call returns another one. SMP 1.5.3: `generateId`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func generateID() throws -> Int64 {
         try database.write("generate a local key") { try $0.nextLocalKey() }
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public func generateID() async throws -> Int64 {
+        try await database.write("generate a local key") { try $0.nextLocalKey() }
     }
 
     /// Returns a random GUID such as `3f2504e0-4f89-41d3-9a0c-0305e82c3301`, for a new object that needs a text as primary key.

@@ -48,6 +48,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
 
     /// Returns the next object; nil after the last one.
     /// - Throws: ``ObjectError/Code/store``; calling again tries once more.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func nextObject() throws -> Element? {
         if offset == page.count, try !turn(nextRows()) { return nil }
         return take()
@@ -64,6 +65,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
 
     /// Returns the objects up to the end of the page, or those of the next one; nil after the last one.
     /// - Throws: as `nextObject()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func nextPage() throws -> EntityList<Element>? {
         if offset == page.count, try !turn(nextRows()) { return nil }
         return takePage()

@@ -42,6 +42,7 @@ public final class LazyEntityList<Element: Entity> {
 
     /// Returns the number of objects, which the database counts once until it changes.
     /// - Throws: ``ObjectError/Code/store``, as all of these.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func count() throws -> Int {
         let isCurrent = try validate()
         if let known { return known }
@@ -62,6 +63,7 @@ public final class LazyEntityList<Element: Entity> {
 
     /// Returns the object at a position, from 0.
     /// - Throws: ``ObjectError/Code/notFound`` where there is none.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func object(at position: Int) throws -> Element {
         try element(position, of: position < 0 ? [] : page(position / pageSize))
     }
@@ -79,6 +81,7 @@ public final class LazyEntityList<Element: Entity> {
     }
 
     /// Returns the objects at some positions, fewer where the list ends before.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func objects(_ positions: Range<Int>) throws -> EntityList<Element> {
         var objects: [Element] = []
         for index in pageIndexes(positions) { try append(page(index), index, to: &objects, positions) }

@@ -70,6 +70,7 @@ public struct LogRecord: Sendable, Identifiable {
 
     /// Writes the record; a new one gets its ``messageID``.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public mutating func save() throws {
         let record = self
         messageID = try database.write("save a log record") { try $0.store(record) }
@@ -84,6 +85,7 @@ public struct LogRecord: Sendable, Identifiable {
     /// Makes the record ready for the server. A record of this client is uploaded with the next synchronization. If the server sent the record and it
     /// was deleted here, the server is notified of the deletion and deletes it too. SMP 2.3: `submitPending` of the record.
     /// - Throws: ``ObjectError/Code/notSaved`` for a record that was never saved, ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func submitPending() throws {
         let id = try savedID()
         try database.write("submit a log record") { try $0.submitLogRecords(id) }
@@ -103,6 +105,7 @@ public struct LogRecord: Sendable, Identifiable {
     /// Removes the record here; the client has to clean up handled records of operations. The server is notified of the deletion after
     /// `submitPending()`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func delete() throws {
         let id = messageID
         try database.write("delete a log record") { try $0.deleteLogRecord(id) }
@@ -118,6 +121,7 @@ public struct LogRecord: Sendable, Identifiable {
 extension PackageDatabase {
     /// Returns all log records, the newest first. SMP 2.3: `getLogRecords:` of the database class.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func logRecords() throws -> [LogRecord] { try read { try self.logRecords($0, LogRecordSQL.all, []) } }
 
     /// The same without blocking a cooperative thread.
@@ -126,6 +130,7 @@ extension PackageDatabase {
     /// Returns the keys, in the form of ``Entity/keyToString()``, of the rows of an object that have log records. Read once, they show without the
     /// database which objects of a list have one.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func keysWithLogRecords(of entity: EntityMetadata) throws -> Set<String> {
         Set(try read { try $0.texts(LogRecordSQL.keys, [.text(entity.serverName)]) })
     }
@@ -145,6 +150,7 @@ extension PackageDatabase {
     /// Marks the records that this client made for upload; they travel with the next synchronization of the group `system`.
     /// SMP 2.3: `submitLogRecords`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitLogRecords() throws { try write("submit log records") { try $0.submitLogRecords() } }
 
     /// The same without blocking a cooperative thread.
@@ -182,6 +188,7 @@ extension Entity {
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func logRecords() throws -> [LogRecord] {
         let values: [Value] = [.text(metadata.serverName), .text(keyToString())], package = package
         return try package.read { try package.logRecords($0, LogRecordSQL.ofRow, values) }

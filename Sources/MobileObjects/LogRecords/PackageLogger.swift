@@ -21,6 +21,7 @@ public struct PackageLogger: Sendable {
     /// Writes a record of this level about the package.
     /// - Returns: the record as written; nil when the level excludes it. Records of the level ``LogLevel/off`` are always excluded.
     /// - Throws: ``ObjectError/Code/store``, as all of these.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func log(_ level: LogLevel, _ message: @autoclosure () -> String) throws -> LogRecord? {
         guard level != .off, level >= self.level else { return nil }
@@ -39,25 +40,50 @@ public struct PackageLogger: Sendable {
     }
 
     /// Writes a record of the level ``LogLevel/trace``; nil where the logger's level excludes it.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func trace(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.trace, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func trace(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.trace, message()) }
     /// Does the same for ``LogLevel/debug``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func debug(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.debug, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func debug(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.debug, message()) }
     /// Does the same for ``LogLevel/info``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func info(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.info, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func info(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.info, message()) }
     /// Does the same for ``LogLevel/warn``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func warn(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.warn, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func warn(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.warn, message()) }
     /// Does the same for ``LogLevel/error``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func error(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.error, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func error(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.error, message()) }
     /// Does the same for ``LogLevel/fatal``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func fatal(_ message: @autoclosure () -> String) throws -> LogRecord? { try log(.fatal, message()) }
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public func fatal(_ message: @autoclosure () -> String) async throws -> LogRecord? { try await log(.fatal, message()) }
 
     /// Makes all records of this client that were not submitted yet ready for upload. SMP 2.3: `submitLogRecords`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func submitLogRecords() throws { try database.submitLogRecords() }
 
     /// The same without blocking a cooperative thread.

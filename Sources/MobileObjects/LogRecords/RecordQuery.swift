@@ -72,6 +72,7 @@ extension PackageDatabase {
     ///
     ///     try crm.logRecords(Query().where(.equal("component", "Customer") && .greaterEqual("level", 5)))
     /// - Throws: ``ObjectError``: `.noSuchAttribute`, `.invalidValue`, `.invalidQuery` (one that selects, joins or groups), `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func logRecords(_ query: Query) throws -> [LogRecord] {
         let statement = try RecordTable.logRecords.statement(query, in: metadata)
         return try read { try self.logRecords($0, statement.sql, statement.values) }

@@ -14,6 +14,8 @@ public struct OperationMetadata: Sendable {
     public let isDefault: Bool
     /// Whether the object has no other operation of the kind. A server then needs no name.
     let isOnlyOfItsKind: Bool
+    /// The positions of attributes of the primary key by those of parameters, for an operation of kind other that is about one object.
+    let keyParameters: [Int: Int]
     let model: OperationModel
 
     init(_ model: OperationModel, index: Int, of object: ObjectModel, _ attributes: [AttributeMetadata]) {
@@ -22,6 +24,7 @@ public struct OperationMetadata: Sendable {
         name = model.name
         kind = model.kind
         isDefault = object.defaultOperation(model.kind)?.name == model.name
+        keyParameters = object.keyParameters(of: model)
         isOnlyOfItsKind = object.operations.count { $0.kind == model.kind } == 1
         parameters = model.parameters.map { parameter in
             ParameterMetadata(parameter, attribute: parameter.attribute.flatMap { name in attributes.first { $0.name == name } })

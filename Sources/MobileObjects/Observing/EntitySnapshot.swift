@@ -42,6 +42,7 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
 
     /// Makes the objects, with the relationships that the query prefetches; those are read now.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func objects() throws -> EntityList<Element> {
         let objects = Array(self)
         try Prefetch(prefetches, for: objects, context)?.read()

@@ -13,6 +13,7 @@ extension Entity {
     ///   - values: the values of the parameters that no attribute fills, in the order of the model.
     /// - Throws: ``ObjectError``: as `create()`, `update()` and `delete()`; `.invalidValue` for a value that does not fit its parameter,
     ///   `.otherOperationPending` where another operation changed the row and is not submitted yet, or the row's create is not answered.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @_spi(GeneratedCode) public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
         guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
@@ -39,16 +40,19 @@ extension Entity {
     /// Calls an operation of the model by its name, with parameters by their names. A missing parameter has its default. An operation of kind
     /// other becomes a separate object, which is saved and returned, and can then be submitted. SMP 2.3: the object manager.
     ///
-    ///     let raise = try customer.call("raiseCreditLimit", ["customerId": .integer(customer.id_), "amount": .decimal(250)])
+    /// Parameters that are the primary key of this object may be left out.
+    ///
+    ///     let raise = try customer.call("raiseCreditLimit", ["amount": .decimal(250)])
     ///     try raise.submitPending()
     ///
     /// - Returns: the object that is pending now: this one, or the object of the operation.
     /// - Throws: ``ObjectError``: `.noSuchOperation`, `.noSuchParameter` (for a name that is not a parameter of the operation or is filled by an
     ///   attribute, and for a parameter without a value), `.invalidValue`; otherwise as `create()`, `update()` and `delete()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
         let operation = try metadata.operation(named: operation)
-        let values = try operation.ordered(parameters)
+        let values = try operation.ordered(withKey(parameters, of: operation))
         guard operation.kind == .other else {
             try perform(operation: operation.index, values)
             return self
@@ -62,7 +66,7 @@ extension Entity {
     @discardableResult
     public nonisolated(nonsending) final func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) async throws -> Entity {
         let operation = try metadata.operation(named: operation)
-        let values = try operation.ordered(parameters)
+        let values = try operation.ordered(withKey(parameters, of: operation))
         guard operation.kind == .other else {
             try await perform(operation: operation.index, values)
             return self
@@ -70,6 +74,27 @@ extension Entity {
         let object = try newOperation(operation, values)
         try await object.create()
         return object
+    }
+
+    /// Saves an operation of kind other about this object, for generated methods.
+    /// - Parameters:
+    ///   - index: the position in ``EntityMetadata/operations``.
+    ///   - values: the values of the parameters that are not the primary key, in the order of the model.
+    /// - Throws: ``ObjectError``: as `create()` of the operation's object; `.notSaved` where this object is new, or has no primary key of the back end yet.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    @_spi(GeneratedCode) public final func call<Operation: Entity>(operation index: Int, _ values: [AttributeValue] = []) throws -> Operation {
+        let operation: Operation = try newOperation(aboutThisBy: index, values)
+        try operation.create()
+        return operation
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    @_spi(GeneratedCode)
+    public nonisolated(nonsending) final func call<Operation: Entity>(operation index: Int, _ values: [AttributeValue] = []) async throws -> Operation
+    {
+        let operation: Operation = try newOperation(aboutThisBy: index, values)
+        try await operation.create()
+        return operation
     }
 
     /// The name of the pending operation: the named one, otherwise `create`, `update` or `delete`; nil where none is pending.
@@ -126,6 +151,35 @@ extension Entity {
         return try operation.called(with: values)
     }
 
+    /// Makes an operation whose key parameters are filled from this object.
+    private final func newOperation<Operation: Entity>(aboutThisBy index: Int, _ values: [AttributeValue]) throws -> Operation {
+        let operation = metadata.operations[index]
+        try requireKey(for: operation)
+        var rest = values[...]
+        let all = operation.parameters.indices.map { operation.keyParameters[$0].map(value(ofAttribute:)) ?? rest.removeFirst() }
+        guard let object = try newOperation(operation, all) as? Operation else {
+            throw ObjectError(.noSuchClass, "operation \"\(operation.name)\" of \(metadata.name) has another class than \(Operation.self)")
+        }
+        return object
+    }
+
+    /// Adds the primary key of a saved object to the parameters of an operation about it.
+    private final func withKey(_ parameters: [String: AttributeValue], of operation: OperationMetadata) throws -> [String: AttributeValue] {
+        let missing = operation.keyParameters.filter { parameters[operation.parameters[$0.key].name] == nil }
+        guard !missing.isEmpty, presence != .new else { return parameters }
+        try requireKey(for: operation)
+        return parameters.merging(missing.map { (operation.parameters[$0.key].name, value(ofAttribute: $0.value)) }) { given, _ in given }
+    }
+
+    /// An operation names the row in the back end by its primary key.
+    private final func requireKey(for operation: OperationMetadata) throws {
+        try requireStored(operation.name)
+        guard replay.change == .create, operation.keyParameters.values.contains(where: { metadata.attributes[$0].isGenerated }) else { return }
+        throw ObjectError(
+            .notSaved,
+            "\(operation.name) of \(metadata.name): the back end has not given the object its primary key yet; submit and synchronize it first")
+    }
+
     private final func newOperation(_ operation: OperationMetadata, _ values: [AttributeValue]) throws -> Entity {
         guard let entity = package.metadata.entity(of: operation, metadata) else {
             throw ObjectError(.noSuchClass, "operation \"\(operation.name)\" of \(metadata.name) has no class")
@@ -145,6 +199,7 @@ extension EntityClass {
     ///
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
     ///   ``ObjectError/Code/misuse`` for an operation that changes a row.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func call(_ operation: String, _ parameters: [String: AttributeValue] = [:]) throws -> Entity {
         try callable(operation).call(operation, parameters)

@@ -12,6 +12,7 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
     ///   `.notSaved` (its parent is new), `.keysUsedUp` (1,024 ranges of surrogate keys wait for the server), `.noSuchOperation` (the model has
     ///   no create that the attributes fill completely: call the named one), `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func create() throws {
         try requireNew()
         try writeChanges(cascading: false)
@@ -33,6 +34,7 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is
     ///   written), `.otherOperationPending` (a named operation changed it and is not submitted yet), `.noSuchOperation` (the model has no
     ///   update that the attributes fill completely), `.invalidValue`, `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func update() throws {
         try requireStored("update")
         try writeChanges(cascading: false)
@@ -53,6 +55,7 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.noSuchOperation` (the model has no delete, of this
     ///   object or of a composite child, without parameters of its own), `.store`, also where relatives could not be read before.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func delete() throws {
         try requireStored("delete")
         try throwReadFailure()

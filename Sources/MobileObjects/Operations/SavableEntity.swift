@@ -18,6 +18,7 @@ extension SavableEntity {
     ///     try customer.save()
     ///
     /// - Throws: as `create()` and `update()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func save() throws {
         try requireSavable()
         try writeChanges(cascading: true)
@@ -40,6 +41,7 @@ extension PackageDatabase {
     ///     try crm.save([shop, order])
     ///
     /// - Throws: as `create()` and `update()`; no object is changed then.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func save(_ objects: [any SavableEntity]) throws { try perform(saving(objects), "save \(objects.count) objects") }
 
     /// Does the same without blocking a cooperative thread.

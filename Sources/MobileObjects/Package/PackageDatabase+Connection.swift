@@ -33,18 +33,24 @@ extension PackageDatabase {
 
     /// Creates the database with its tables; no effect if it exists. Rarely needed, because opening does it. SMP 2.3: `createDatabase`.
     /// - Throws: ``ObjectError``: as `openConnection()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func createDatabase() throws { try openConnection() }
+
+    /// Does the same without blocking a cooperative thread.
+    public final func createDatabase() async throws { try await openConnection() }
 
     /// Opens the database, creates missing parts, and upgrades a database of an older model or release, with all pending changes: see
     /// <doc:Upgrades>. No effect if it is open. The first time takes longest, so call it in the background.
     /// SMP 2.3: `openConnection`.
     /// - Throws: ``ObjectError/Code/version`` when the file belongs to another package or a newer release, or cannot be upgraded without loss:
     ///   the message names every place with its reason, and the file stays unchanged. ``ObjectError/Code/store`` when it cannot be opened.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func openConnection() throws { _ = try openStore() }
 
     /// Closes all connections, after waiting for operations that are under way. The next operation opens the database again.
     /// SMP 2.3: `closeConnection`.
     /// - Throws: ``ObjectError/Code/store`` inside a transaction of this thread; nothing is closed then.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func closeConnection() throws {
         // Closed outside the lock, because closing waits for operations that themselves take the lock.
         guard let store = state.withLock({ $0.store }) else { return }
@@ -56,11 +62,16 @@ extension PackageDatabase {
     }
 
     /// Does the same as `closeConnection()`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func close() throws { try closeConnection() }
+
+    /// Does the same without blocking a cooperative thread.
+    public final func close() async throws { try await closeConnection() }
 
     /// Closes the database and removes its file with all data. No effect if there is no file. Stop synchronization first.
     /// SMP 2.3: `deleteDatabase`.
     /// - Throws: ``ObjectError/Code/store`` when the file cannot be removed.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func deleteDatabase() throws {
         try closeConnection()
         if FileManager.default.fileExists(atPath: downloadFolder) { try? FileManager.default.removeItem(atPath: downloadFolder) }
@@ -76,6 +87,7 @@ extension PackageDatabase {
     /// SMP 2.3: `vacuumDatabase`.
     /// - Throws: ``ObjectError/Code/store`` inside a transaction of this thread, or where the disk has no room for a second copy. The
     ///   database is then unchanged.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func vacuumDatabase() throws {
         do { try openStore().vacuum(timeout: nil) } catch let error as StoreError { throw failure(error) }
     }

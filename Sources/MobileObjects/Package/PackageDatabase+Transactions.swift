@@ -5,6 +5,7 @@ extension PackageDatabase {
     /// when it throws, not at all. Objects in memory then get their state back. Several saves in one transaction are faster.
     /// Nested transactions are savepoints. SMP 2.3: `beginTransaction`, `SUPLocalTransaction commit`, `rollback`.
     /// - Throws: the errors of `body`; ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func transaction<R>(_ body: () throws -> R) throws -> R {
         try write("transaction", measured: .transaction) { _ in try body() }
     }

@@ -23,6 +23,7 @@ public struct DeferredOperation: Sendable, Hashable, Identifiable {
 extension PackageDatabase {
     /// Returns the deferred operations of the package, in the order of their submits.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func deferredOperations() throws -> [DeferredOperation] { try read { try DeferredOperation.all(in: $0) } }
 
     /// The same without blocking a cooperative thread.
@@ -37,6 +38,7 @@ extension Entity {
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func deferredOperations() throws -> [DeferredOperation] {
         let (name, key) = (metadata.name, surrogateKey)
         return try package.read { try DeferredOperation.all(in: $0, of: (name, key)) }

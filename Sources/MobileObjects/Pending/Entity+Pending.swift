@@ -12,6 +12,7 @@ extension Entity {
     ///     print(customer.state)  // submitted, until the server answers
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPending() throws {
         let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
@@ -44,13 +45,12 @@ extension Entity {
     ///     }
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPending() throws {
-        let (metadata, remembered) = try preparePending("cancel"), key = remembered.key
+        let (metadata, remembered) = try preparePending("cancel")
         let before = EntityMemory(self)
         let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
-            try transaction.requireCurrent(remembered, "cancel", metadata)
-            try transaction.cancelTree(of: metadata, key)
-            return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
+            try transaction.cancel(metadata, remembered)
         }
         applyCancelled(page)
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
@@ -58,16 +58,14 @@ extension Entity {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func cancelPending() async throws {
-        let (metadata, remembered) = try preparePending("cancel"), key = remembered.key
+        let (metadata, remembered) = try preparePending("cancel")
         let page = try await package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
-            try transaction.requireCurrent(remembered, "cancel", metadata)
-            try transaction.cancelTree(of: metadata, key)
-            return try transaction.connection.page(metadata.sql.byKey, [.integer(key)], size: 1)
+            try transaction.cancel(metadata, remembered)
         }
         applyCancelled(page)
     }
 
-    private final func preparePending(_ verb: String) throws -> (EntityMetadata, RememberedKey) {
+    final func preparePending(_ verb: String) throws -> (EntityMetadata, RememberedKey) {
         if presence == .new { try requireStored(verb) }
         guard !metadata.isLocal else {
             throw ObjectError(.misuse, "\(verb) of \(metadata.name): it is a local object, which never leaves the device")
@@ -92,7 +90,7 @@ extension Entity {
         }
     }
 
-    private final func applyCancelled(_ page: RowPage) {
+    final func applyCancelled(_ page: RowPage) {
         attachments = nil
         sharedParent = nil
         dirty.removeAll()
@@ -103,5 +101,15 @@ extension Entity {
             surrogateKey = 0
             replay = ReplayState()
         }
+    }
+}
+
+extension Transaction {
+    /// Cancels the pending changes of a row and of its composite children.
+    /// - Returns: the row as it is then; an empty page where it vanished.
+    func cancel(_ metadata: EntityMetadata, _ remembered: RememberedKey) throws -> RowPage {
+        try requireCurrent(remembered, "cancel", metadata)
+        try cancelTree(of: metadata, remembered.key)
+        return try connection.page(metadata.sql.byKey, [.integer(remembered.key)], size: 1)
     }
 }

@@ -1,4 +1,5 @@
 public import Foundation
+internal import MobileExecution
 import MobileModel
 public import MobileStore
 
@@ -144,7 +145,13 @@ extension PackageDatabase {
     ///
     /// The contents of the last 1,000 operations that were accepted within 30 days are kept for this, without large values.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func lostOperations() throws -> [LostOperation] { try lostOperations("\"lost\" > 0") }
+
+    /// The same without blocking a cooperative thread.
+    public final func lostOperations() async throws -> [LostOperation] {
+        try await BlockingWork.run { try self.lostOperations() }
+    }
 
     private final func lostOperations(_ condition: String) throws -> [LostOperation] {
         try read { connection in
@@ -167,6 +174,7 @@ extension PackageDatabase {
     ///
     /// The copy of a database gives a row that its original has created another surrogate key, because the key was granted to the original.
     /// - Throws: ``ObjectError/Code/notFound`` for an operation that is not listed.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitAgain(_ operation: LostOperation) throws {
         try write("submit a lost operation again") { transaction in
             let key: [Value] = [.integer(operation.id), .text(operation.client)]
@@ -189,10 +197,21 @@ extension PackageDatabase {
 
     /// Removes a lost operation from the list without submitting it. No effect if it is not listed.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func forget(_ operation: LostOperation) throws {
         try write("forget a lost operation") { transaction in
             try transaction.connection.execute(
                 "DELETE FROM \"_accepted\" WHERE \"id\" = ?1 AND \"client\" = ?2", [.integer(operation.id), .text(operation.client)])
         }
+    }
+
+    /// Submits a lost operation again without blocking a cooperative thread.
+    public final func submitAgain(_ operation: LostOperation) async throws {
+        try await BlockingWork.run { try self.submitAgain(operation) }
+    }
+
+    /// Removes a lost operation from the list without blocking a cooperative thread.
+    public final func forget(_ operation: LostOperation) async throws {
+        try await BlockingWork.run { try self.forget(operation) }
     }
 }

@@ -4,6 +4,7 @@ extension PackageDatabase {
     /// Returns whether changes or operations wait for the server: pending changes, or submitted operations without an answer. SMP 2.3:
     /// `hasPendingOperations`.
     /// - Throws: ``ObjectError/Code/store``, as all of these methods.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func hasPendingOperations() throws -> Bool {
         let sql = pendingTest
         return try read { try $0.first(sql) != nil }
@@ -18,6 +19,7 @@ extension PackageDatabase {
     /// Submits every pending change of the package, in the order in which rows were changed first. Rows that were created here go before the rows
     /// that refer to them, deleted rows after the rows that referred to them. The next synchronization sends them. For a single object, the object's
     /// own method is cheaper. SMP 2.3: `submitPendingOperations` of the database class.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPendingOperations() throws { try submit(metadata.storedEntities) }
 
     /// The same without blocking a cooperative thread.
@@ -25,6 +27,7 @@ extension PackageDatabase {
 
     /// Submits the pending changes of the objects of a synchronization group, with rows of others that they need. SMP 2.3:
     /// `submitPendingOperations:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPendingOperations(group: String) throws { try submit(metadata.storedEntities(inGroup: group)) }
 
     /// The same without blocking a cooperative thread.
@@ -32,6 +35,7 @@ extension PackageDatabase {
 
     /// Submits the pending changes of one object of the model, with the trees that they belong to and the rows created here that they refer to. SMP
     /// 2.3: `submitPendingOperations` of the MBO class.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPendingOperations(of entity: EntityMetadata) throws { try submit([entity]) }
 
     /// The same without blocking a cooperative thread.
@@ -40,20 +44,32 @@ extension PackageDatabase {
     /// Cancels every change of the package that was not submitted. An operation that waits for an answer stays as it was submitted, also below a
     /// parent whose change is cancelled. Only a create that vanishes removes all of its children as well. SMP 2.3: `cancelPendingOperations` of the
     /// database class.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPendingOperations() throws { try cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
     /// The same without blocking a cooperative thread.
     public final func cancelPendingOperations() async throws { try await cancel(metadata.storedEntities, unsubmittedOnly: true) }
 
     /// Cancels every pending change of one object of the model. SMP 2.3: `cancelPendingOperations` of the MBO class.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPendingOperations(of entity: EntityMetadata) throws { try cancel([entity], unsubmittedOnly: false) }
 
     /// The same without blocking a cooperative thread.
     public final func cancelPendingOperations(of entity: EntityMetadata) async throws { try await cancel([entity], unsubmittedOnly: false) }
 
     /// Cancels the pending changes of these objects, all in one transaction. SMP 2.3: `cancelPendingObjects`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPendingObjects(_ objects: some Sequence<Entity>) throws {
         try transaction { for object in objects { try object.cancelPending() } }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func cancelPendingObjects(_ objects: some Sequence<Entity>) async throws {
+        let objects = Array(objects), prepared = try objects.map { try $0.preparePending("cancel") }
+        let pages = try await write("cancel pending objects", measured: .cancelPending) { transaction in
+            try prepared.map { try transaction.cancel($0.0, $0.1) }
+        }
+        for (object, page) in zip(objects, pages) { object.applyCancelled(page) }
     }
 
     /// Whether changes or operations wait, as a transaction sees it.
@@ -90,6 +106,7 @@ extension ModelledEntity {
     ///
     ///     try Customer.submitPendingOperations(in: crm)
     ///     try print(crm.hasPendingOperations())  // true until the server has answered
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func submitPendingOperations(in package: Package) throws { try package.submitPendingOperations(of: metadata) }
 
     /// The same without blocking a cooperative thread.
@@ -99,6 +116,7 @@ extension ModelledEntity {
     ///
     ///     try Customer.cancelPendingOperations(in: crm)
     ///     try customer.refresh()  // objects in memory are as they were
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func cancelPendingOperations(in package: Package) throws { try package.cancelPendingOperations(of: metadata) }
 
     /// The same without blocking a cooperative thread.

@@ -21,21 +21,33 @@ extension Entity {
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func conflict() throws -> RowConflict? {
         let metadata = metadata, key = surrogateKey
         guard metadata.refusesConflicts else { return nil }
-        return try package.read { connection in
-            let row = try connection.storedRow(
-                [BasisColumn.row], "WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"refused\" = 1", [.text(metadata.name), .integer(key)])
-            guard let row else { return nil }
-            guard try row.optionalText(.row) != nil else { return RowConflict(row: nil) }
-            let values = try row.object(.row).compactMap { member in
-                metadata.attribute(ifNamed: member.key).flatMap { attribute in
-                    (member.value.isNull ? .null : attribute.storage.attributeValue(member.value)).map { (attribute.name, $0) }
-                }
+        return try package.read { try RowConflict.find(metadata, key, $0) }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func conflict() async throws -> RowConflict? {
+        let metadata = metadata, key = surrogateKey
+        guard metadata.refusesConflicts else { return nil }
+        return try await package.read { try RowConflict.find(metadata, key, $0) }
+    }
+}
+
+extension RowConflict {
+    fileprivate static func find(_ metadata: EntityMetadata, _ key: Int64, _ connection: Connection) throws -> RowConflict? {
+        let row = try connection.storedRow(
+            [BasisColumn.row], "WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"refused\" = 1", [.text(metadata.name), .integer(key)])
+        guard let row else { return nil }
+        guard try row.optionalText(.row) != nil else { return RowConflict(row: nil) }
+        let values = try row.object(.row).compactMap { member in
+            metadata.attribute(ifNamed: member.key).flatMap { attribute in
+                (member.value.isNull ? .null : attribute.storage.attributeValue(member.value)).map { (attribute.name, $0) }
             }
-            return RowConflict(row: Dictionary(values) { $1 })
         }
+        return RowConflict(row: Dictionary(values) { $1 })
     }
 }
 

@@ -6,6 +6,7 @@
 extension Children {
     /// Returns the children that a query finds; its source, if it has one, is their class.
     /// - Throws: as `PackageDatabase.executeQuery(_:)`, and ``ObjectError/Code/misuse`` for a list that belongs to no object.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func findWithQuery(_ query: Query) throws -> EntityList<Element> {
         let (context, owner) = try relation()
         guard let owner else { return EntityList() }
@@ -21,6 +22,7 @@ extension Children {
 
     /// Returns their number, counted by the database; skip and take of the query apply.
     /// - Throws: as `findWithQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func countWithQuery(_ query: Query) throws -> Int {
         let (context, owner) = try relation()
         return try owner.map { try context.count(query, ownedBy: $0) } ?? 0
@@ -46,6 +48,7 @@ extension Children {
 extension Children where Element: QueryableEntity {
     /// Returns the children that a query finds.
     /// - Throws: as `findWithQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func find(_ query: EntityQuery<Element>) throws -> EntityList<Element> { try findWithQuery(query.query) }
 
     /// The same without blocking a cooperative thread.
@@ -55,6 +58,7 @@ extension Children where Element: QueryableEntity {
 
     /// Returns their number, counted by the database.
     /// - Throws: as `findWithQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func count(_ query: EntityQuery<Element>) throws -> Int { try countWithQuery(query.query) }
 
     /// The same without blocking a cooperative thread.
@@ -64,6 +68,7 @@ extension Children where Element: QueryableEntity {
 extension Children {
     /// Returns their number. If the list was not read, the database counts it without reading it. Unsaved children count as well.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func fetchCount() throws -> Int {
         if let known = knownCount { return known }
         return try countWithQuery(Query()) + unsavedCount

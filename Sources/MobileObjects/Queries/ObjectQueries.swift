@@ -18,6 +18,7 @@ extension ModelledEntity {
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
     ///   ``ObjectError/Code/invalidQuery``; ``ObjectError/Code/noSuchAttribute`` and ``ObjectError/Code/unsupportedType`` for attributes that cannot
     ///   be sorted by.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: Package
     ) throws -> EntityList<Self> {
@@ -59,6 +60,7 @@ extension EntityClass {
     ///
     /// - Throws: ``ObjectError/Code/noSuchOperation``, ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``,
     ///   ``ObjectError/Code/invalidQuery``, ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/unsupportedType``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func query(
         _ name: String, _ parameters: [AttributeValue] = [], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) throws -> EntityList<GenericEntity> {
@@ -73,6 +75,7 @@ extension EntityClass {
     ///     }
     ///
     /// - Throws: as the form above; ``ObjectError/Code/noSuchParameter`` for a name that is not a parameter's, and for a parameter without a value.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func query(
         _ name: String, _ parameters: [String: AttributeValue], sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1
     ) throws -> EntityList<GenericEntity> {

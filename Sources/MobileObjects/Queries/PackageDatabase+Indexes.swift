@@ -25,6 +25,7 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError/Code/invalidIndex``: it has no name or no attributes, one of them twice, there is one of this name, or it is
     ///   to be unique and rows have equal values. ``ObjectError/Code/noSuchAttribute``: an attribute of another object.
     ///   ``ObjectError/Code/unsupportedType``: a large or structured attribute.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func createIndex(_ index: IndexMetadata, on entity: EntityMetadata) throws {
         let plan = try IndexPlan(index, on: entity, in: metadata)
         try write("create index \(index.name)") { try plan.create($0.connection) }
@@ -38,6 +39,7 @@ extension PackageDatabase {
 
     /// Removes an index that `createIndex(_:on:)` made. SMP 2.3: `dropIndex:withEntity:`.
     /// - Throws: ``ObjectError/Code/invalidIndex``: the object has no such index, or it belongs to the model.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func dropIndex(_ name: String, on entity: EntityMetadata) throws {
         try write("drop index \(name)") { try IndexPlan.drop(name, on: entity, $0.connection) }
     }
@@ -49,6 +51,7 @@ extension PackageDatabase {
 
     /// Returns the database's indexes on attributes of an object, those that the framework made for the model first. SMP 2.3: `getIndexes:`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func indexes(of entity: EntityMetadata) throws -> [IndexMetadata] { try read { try IndexPlan.list(entity, $0) } }
 
     /// The same without blocking a cooperative thread.

@@ -8,6 +8,7 @@ extension PackageDatabase {
     ///   ``ObjectError/Code/invalidValue``, types without order or aggregate as ``ObjectError/Code/unsupportedType``, parts that do not go together
     ///   as ``ObjectError/Code/invalidQuery``, an object that the model keeps from such queries as ``ObjectError/Code/misuse``,
     ///   ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func executeQuery(_ query: Query) throws -> QueryResultSet {
         let compiled = try QueryCompiler.resultSet(query, in: metadata)
         return QueryResultSet(try read { try compiled.pages($0) }, compiled.columns)
@@ -21,6 +22,7 @@ extension PackageDatabase {
 
     /// Returns the number of rows that `executeQuery(_:)` returns, counted by the database.
     /// - Throws: as `executeQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func countQuery(_ query: Query) throws -> Int {
         let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
         return try read { try compiled.count($0) }
@@ -40,6 +42,7 @@ extension EntityClass {
     ///     for customer in try customers.findWithQuery(query) { try print(customer.value("name")) }
     ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func findWithQuery(_ query: Query) throws -> EntityList<GenericEntity> {
         EntityList(try EntityContext(package, metadata).objects(query))
     }
@@ -55,6 +58,7 @@ extension EntityClass {
     ///     try print("\(customers.countWithQuery(query)) customers in Cork")
     ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func countWithQuery(_ query: Query) throws -> Int { try EntityContext(package, metadata).count(query) }
 
     /// The same without blocking a cooperative thread.

@@ -19,7 +19,16 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
 
     /// Returns the children, in the order of their surrogate keys, with unsaved ones at the end.
     /// - Throws: ``ObjectError/Code/store``.
-    public func all() throws -> EntityList<Element> {
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    public func all() throws -> EntityList<Element> { try present() }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func all() async throws -> EntityList<Element> {
+        if case .relationship(let owner, let index) = source { try await owner.read(index) }
+        return try present()
+    }
+
+    private func present() throws -> EntityList<Element> {
         switch source {
         case .free(let objects): return EntityList(objects)
         case .relationship(let owner, let index):

@@ -20,7 +20,15 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``; ``ObjectError/Code/misuse`` for a relationship to a list, and
     ///   as `children(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func parent<T: Entity>(_ name: String) throws -> T? { try parentObject(singleRelationship(name, to: T.self)) }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) final func parent<T: Entity>(_ name: String) async throws -> T? {
+        let index = try singleRelationship(name, to: T.self)
+        try await read(index)
+        return try parentObject(index)
+    }
 
     /// Sets or clears the object at the one end of the relationship with this modelled name.
     ///

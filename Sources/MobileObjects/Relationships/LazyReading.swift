@@ -42,7 +42,7 @@ extension Entity {
     }
 
     /// Reads the relatives of this object in one relationship, unless they were read before.
-    fileprivate nonisolated(nonsending) final func read(_ index: Int) async throws {
+    nonisolated(nonsending) final func read(_ index: Int) async throws {
         try await Prefetch([RelationshipPath(steps: [index])], for: [self], context)?.read()
         attachments?.readFailures[index] = nil
     }
@@ -76,10 +76,9 @@ extension ModelledEntity {
     @discardableResult
     public nonisolated(nonsending) func load<Target: Entity>(_ property: KeyPath<Self, Children<Target>>) async throws -> EntityList<Target> {
         let children = self[keyPath: property]
-        guard let (owner, index) = children.relationship, owner === self else {
+        guard let (owner, _) = children.relationship, owner === self else {
             throw ObjectError(.misuse, "load of \(metadata.name): the list belongs to no relationship of the object")
         }
-        try await read(index)
-        return try children.all()
+        return try await children.all()
     }
 }

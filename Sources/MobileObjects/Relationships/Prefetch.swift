@@ -199,6 +199,7 @@ extension EntityList {
     ///     for customer in all { print("\(customer.name): \(customer.orders.count) orders") }
     ///
     /// - Throws: ``ObjectError/Code/noSuchRelationship``, ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func prefetch(_ relationships: String...) throws {
         guard let context = first?.context else { return }
         let path = try RelationshipPath(relationships, of: context.metadata, in: context.package.metadata)

@@ -3,6 +3,7 @@ import MobileStore
 extension PackageDatabase {
     /// Empties the client data of the package and leaves it unsubscribed. SMP 2.3: `cleanAllData`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cleanAllData() throws { try write("clean all data") { try $0.cleanAllData() } }
 
     /// The same without blocking a cooperative thread.

@@ -17,12 +17,16 @@ public struct PersonalizationParameters: Sendable {
     /// Returns the value of a key: the one set here, the saved one, or the model's default, in this order. A default has no effect on the server
     /// until it is saved.
     /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func value(_ name: String) throws -> AttributeValue {
         let key = try key(name)
         if let value = changed[name] { return value }
         if let value = try saved(key) { return value }
         return key.defaultValue.flatMap { Storage(key.type).attributeValue(ofDefault: $0) } ?? .null
     }
+
+    /// The same without blocking a cooperative thread.
+    public func value(_ name: String) async throws -> AttributeValue { try await BlockingWork.run { try self.value(name) } }
 
     /// Sets the value of a key, in memory.
     /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``.
@@ -37,6 +41,7 @@ public struct PersonalizationParameters: Sendable {
     /// Saves the values that were set, and the defaults of keys that were never saved; the next synchronization sends them. Session keys are kept in
     /// memory only. SMP 2.3: `save`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public mutating func save() throws {
         var values = changed
         for key in keys where values[key.name] == nil { values[key.name] = try value(key.name) }
@@ -54,6 +59,16 @@ public struct PersonalizationParameters: Sendable {
             for key in keys where key.storage == .session { state.sessionValues[key.name] = all[key.name] }
         }
         changed = [:]
+    }
+
+    /// The same without blocking a cooperative thread.
+    public mutating func save() async throws {
+        let parameters = self
+        self = try await BlockingWork.run {
+            var parameters = parameters
+            try parameters.save()
+            return parameters
+        }
     }
 
     private func key(_ name: String) throws -> PersonalizationKeyModel {

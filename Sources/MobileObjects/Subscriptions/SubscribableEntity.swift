@@ -16,22 +16,42 @@ public protocol SubscribableEntity: ModelledEntity {
 extension SubscribableEntity {
     /// Returns the active sets. SMP 2.3: `getSubscriptions`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func subscriptions(in package: Package) throws -> [Parameters] {
         try package.subscriptions(of: metadata).map { Parameters(parameters: $0.parameters) }
     }
 
+    /// The same without blocking a cooperative thread.
+    public static func subscriptions(in package: Package) async throws -> [Parameters] {
+        try await package.subscriptions(of: metadata).map { Parameters(parameters: $0.parameters) }
+    }
+
     /// Adds and saves a set; a set that already exists is not added again. SMP 2.3: `addSubscription:`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func addSubscription(_ parameters: Parameters, in package: Package) throws {
         try package.addSubscription(parameters.parameters, to: metadata)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public static func addSubscription(_ parameters: Parameters, in package: Package) async throws {
+        try await package.addSubscription(parameters.parameters, to: metadata)
     }
 
     /// Removes a set; its rows leave the device with the next synchronization. It has no effect where there is no such set. SMP 2.3:
     /// `removeSubscription:`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func removeSubscription(_ parameters: Parameters, in package: Package) throws {
         for subscription in try package.subscriptions(of: metadata) where Parameters(parameters: subscription.parameters) == parameters {
             try package.removeSubscription(subscription)
+        }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public static func removeSubscription(_ parameters: Parameters, in package: Package) async throws {
+        for subscription in try await package.subscriptions(of: metadata) where Parameters(parameters: subscription.parameters) == parameters {
+            try await package.removeSubscription(subscription)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+internal import MobileExecution
 import MobileModel
 package import MobileStore
 
@@ -15,6 +16,7 @@ public struct Subscription: Sendable, Identifiable, Equatable {
 extension PackageDatabase {
     /// Returns the parameter sets of an object. SMP 2.3: `getSubscriptions`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func subscriptions(of entity: EntityMetadata) throws -> [Subscription] {
         try read { connection in
             try connection.storedRows(
@@ -25,9 +27,15 @@ extension PackageDatabase {
         }
     }
 
+    /// The same without blocking a cooperative thread.
+    public final func subscriptions(of entity: EntityMetadata) async throws -> [Subscription] {
+        try await BlockingWork.run { try self.subscriptions(of: entity) }
+    }
+
     /// Adds and saves a parameter set; the next synchronization sends it and brings its rows. A set that already exists is not added again. SMP 2.3:
     /// `addSubscription:`.
     /// - Throws: ``ObjectError/Code/noSuchParameter``, ``ObjectError/Code/invalidValue``, ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public final func addSubscription(_ parameters: [String: AttributeValue], to entity: EntityMetadata) throws -> Subscription {
         let text = try Self.text(parameters, of: entity)
@@ -40,12 +48,24 @@ extension PackageDatabase {
         }
     }
 
+    /// The same without blocking a cooperative thread.
+    @discardableResult
+    public final func addSubscription(_ parameters: [String: AttributeValue], to entity: EntityMetadata) async throws -> Subscription {
+        try await BlockingWork.run { try self.addSubscription(parameters, to: entity) }
+    }
+
     /// Removes a parameter set; its rows go with the next synchronization. SMP 2.3: `removeSubscription:`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func removeSubscription(_ subscription: Subscription) throws {
         try write("remove a subscription of \(subscription.entity)") { transaction in
             try transaction.connection.execute("DELETE FROM \"_subscription\" WHERE \"id\" = ?1", [.integer(subscription.id)])
         }
+    }
+
+    /// The same without blocking a cooperative thread.
+    public final func removeSubscription(_ subscription: Subscription) async throws {
+        try await BlockingWork.run { try self.removeSubscription(subscription) }
     }
 
     /// The parameter sets of all objects, by object, for an upload.

@@ -1,3 +1,4 @@
+internal import MobileExecution
 import MobileStore
 
 /// The one set of synchronization parameters that an object has in the older form of the interface: changed by property, sent by saving it.
@@ -37,6 +38,7 @@ import MobileStore
     /// Makes this the object's only set, in one transaction; the next synchronization sends it and brings its rows. No submit is needed.
     /// SMP 1.5.3: `save`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func save() throws {
         let others = try package.subscriptions(of: entity).filter { Parameters(parameters: $0.parameters) != values }
         try package.transaction {
@@ -46,6 +48,9 @@ import MobileStore
             try package.write("save synchronization parameters") { try PackageSettings($0.connection).set(named: name, .text(text)) }
         }
     }
+
+    /// The same without blocking a cooperative thread.
+    public func save() async throws { try await BlockingWork.run { try self.save() } }
 
     private static func setting(of entity: EntityMetadata) -> String { "parameters/" + entity.name }
 
@@ -64,7 +69,13 @@ extension SubscribableEntity {
     /// Returns the object's set of synchronization parameters: the one that was saved or added first, otherwise the model's defaults. SMP 1.5.3:
     /// `getSynchronizationParameters`.
     /// - Throws: ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func synchronizationParameters(in package: Package) throws -> SynchronizationParameters<Parameters> {
         try SynchronizationParameters(of: metadata, in: package)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public static func synchronizationParameters(in package: Package) async throws -> SynchronizationParameters<Parameters> {
+        try await BlockingWork.run { try SynchronizationParameters(of: metadata, in: package) }
     }
 }

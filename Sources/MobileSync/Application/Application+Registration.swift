@@ -14,6 +14,7 @@ extension Application {
     ///   missing or wrong properties, ``SyncError/Kind/applicationTimeout`` if it takes longer (it continues in the background),
     ///   ``SyncError/Kind/applicationRuntime`` if it fails.
     /// SMP 2.3: `registerApplication`, `registerApplication:timeout`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func register(timeout: Duration = .zero) throws(SyncError) {
         try wait(for: beginRegistration(), timeout, "registration")
     }
@@ -69,6 +70,7 @@ extension Application {
     /// - Throws: the errors of ``register(timeout:)-(Duration)``; code ``SyncError/Code/applicationNotRegistered`` if the application is not
     ///   registered.
     /// SMP 2.3: `startConnection`, `startConnection:timeout`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func startConnection(timeout: Duration = .zero) throws(SyncError) {
         if let outcome = try beginConnection() { try wait(for: outcome, timeout, "start of the connection") }
     }
@@ -215,6 +217,7 @@ extension Application {
     /// - Parameter timeout: zero or less (default): returns at once.
     /// - Throws: ``SyncError`` of kind ``SyncError/Kind/applicationTimeout``.
     /// SMP 2.3: `stopConnection:timeout`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func stopConnection(timeout: Duration = .zero) throws(SyncError) {
         try wait(for: beginStop(), timeout, "stop of the connection")
     }
@@ -262,6 +265,7 @@ extension Application {
     /// - Throws: ``SyncError`` with code ``SyncError/Code/invalidState`` while a synchronization runs, kind ``SyncError/Kind/applicationTimeout`` if
     ///   it takes longer, ``SyncError/Kind/applicationRuntime`` if it fails.
     /// SMP 2.3: `unregisterApplication`, `unregisterApplication:timeout`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func unregister(timeout: Duration = .zero) throws(SyncError) {
         if let outcome = try beginUnregistration() { try wait(for: outcome, timeout, "unregistration") }
     }

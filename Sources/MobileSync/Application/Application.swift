@@ -212,6 +212,7 @@ public final class Application: Sendable {
     ///
     ///     try application.stopConnection(timeout: .seconds(10))
     ///     try application.close()
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func close() throws(SyncError) {
         let ended = state.withLock { state in
             defer { state.plan.disconnected() }
@@ -220,6 +221,9 @@ public final class Application: Sendable {
         ended?.outcome.resolve(.failure(Self.stopped))
         try store.close()
     }
+
+    /// Does the same without blocking a cooperative thread.
+    public func close() async throws(SyncError) { try await SyncError.elsewhere { () throws(SyncError) in try self.close() } }
 
     // MARK: Reporting
 

@@ -12,6 +12,7 @@ extension PackageDatabase {
     /// - Throws: ``SyncError``, after `onLoginFailure`: 401 for a wrong user or password, ``SyncError/Code/serverNotReached``,
     ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/connectionPropertyMissing`` if there are no credentials.
     /// SMP 2.3: `onlineLogin`, `onlineLogin:password:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func onlineLogin(user: String? = nil, password: String? = nil) throws(SyncError) {
         try run { package throws(SyncError) in try package.performLogin(user, password) }
     }
@@ -50,6 +51,7 @@ extension PackageDatabase {
     /// - Throws: ``SyncError``, after `onLoginFailure`: as `onlineLogin(user:password:)`, also ``SyncError/Code/serverNotReached`` if the credentials
     ///   are not those of the last login. Do not send anything to the server after it.
     /// SUP 1.5.3: `loginToSync:password:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public final func loginToSync(user: String, password: String) throws(SyncError) -> Bool {
         try run { package throws(SyncError) in try package.performLoginToSync(user, password) }
@@ -111,6 +113,7 @@ extension PackageDatabase {
     /// Whether these are the credentials that succeeded in the last online login of this database. Does not contact the server.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/localDatabase``.
     /// SMP 1.5.3: `offlineLogin:password:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func offlineLogin(user: String, password: String) throws(SyncError) -> Bool {
         try run { package throws(SyncError) in try OfflineVerifier(package).accepts(user, password) }
     }

@@ -11,6 +11,7 @@ extension PackageDatabase {
     /// - Throws: ``SyncError``, after `onSubscribeFailure`: with the server's code (401, 403, 404), ``SyncError/Code/serverNotReached``,
     ///   ``SyncError/Code/applicationNotRegistered``, ``SyncError/Code/invalidState`` without an application.
     /// SMP 2.3: `subscribe`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func subscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performSubscribe() } }
 
     /// Does the same without blocking a cooperative thread.
@@ -35,6 +36,7 @@ extension PackageDatabase {
     /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, otherwise as
     ///   ``subscribe()-(_)``.
     /// SMP 2.3: `unsubscribe`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func unsubscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performUnsubscribe() } }
 
     /// Does the same without blocking a cooperative thread.
@@ -54,6 +56,7 @@ extension PackageDatabase {
     /// Suspends the subscription: the server stops delivering changes; operations are still uploaded and answered.
     /// - Throws: ``SyncError``, after `onSuspendSubscriptionFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `suspendSubscription`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func suspendSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performSuspend() } }
 
     /// Does the same without blocking a cooperative thread.
@@ -68,6 +71,7 @@ extension PackageDatabase {
     /// Resumes the subscription: the next synchronization brings the changes since the suspension.
     /// - Throws: ``SyncError``, after `onResumeSubscriptionFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `resumeSubscription`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func resumeSubscription() throws(SyncError) { try run { package throws(SyncError) in try package.performResume() } }
 
     /// Does the same without blocking a cooperative thread.
@@ -84,6 +88,7 @@ extension PackageDatabase {
     /// Requests all data of the package again, which the next synchronization brings. Pending changes stay.
     /// - Throws: ``SyncError``, after `onRecoverFailure`, as ``unsubscribe()-(_)``.
     /// SMP 2.3: `recover`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func recover() throws(SyncError) { try run { package throws(SyncError) in try package.performRecover() } }
 
     /// Does the same without blocking a cooperative thread.

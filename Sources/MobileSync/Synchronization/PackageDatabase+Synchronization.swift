@@ -43,6 +43,7 @@ extension PackageDatabase {
     /// Refuses new synchronizations, cancels those that run or wait, and returns when none of them runs any longer (at once if a callback of a
     /// synchronization calls it). Call it before the application goes to the background, before the database is closed or deleted, or while it
     /// recovers. SMP 2.3: `disableSync`.
+    @available(*, noasync, message: "it blocks the thread: write `await`, in an async function")
     public final func disableSync() {
         synchronizer.disable()
         if !synchronizer.work.isCurrent { synchronizer.work.sync {} }
@@ -76,6 +77,7 @@ extension PackageDatabase {
     ///   application, disabled, or called by a callback of the same synchronization), ``SyncError/Code/applicationNotRegistered``; of kind
     ///   ``SyncError/Kind/persistence`` if the local database fails. The groups that were imported before remain.
     /// SMP 2.3: `synchronize`, `synchronize:`, `synchronizeWithListener:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public final func synchronize(
         _ groups: String? = nil, listener: (any SynchronizationStatusListener)? = nil
@@ -130,8 +132,14 @@ extension PackageDatabase {
 
     /// Whether the package is subscribed, as far as this device knows. SMP 2.3: `isSubscribed`.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/localDatabase``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func isSubscribed() throws(SyncError) -> Bool {
         try SyncError.local("read the subscription of \(metadata.name)") { try isSubscribedLocally }
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public final func isSubscribed() async throws(SyncError) -> Bool {
+        try await SyncError.elsewhere { () throws(SyncError) in try self.isSubscribed() }
     }
 }
 
@@ -140,6 +148,13 @@ extension SyncError {
     static func local<R>(_ action: String, _ body: () throws -> R) throws(SyncError) -> R {
         do { return try body() } catch let error as SyncError { throw error } catch {
             throw SyncError(.persistence, .localDatabase, "cannot \(action): \(error)", cause: error)
+        }
+    }
+
+    /// Runs work on the local database on another thread, so that no cooperative thread waits for it.
+    static func elsewhere<R: Sendable>(_ body: @escaping @Sendable () throws(SyncError) -> R) async throws(SyncError) -> R {
+        do { return try await BlockingWork.run(body) } catch let error as SyncError { throw error } catch {
+            throw SyncError(.persistence, .localDatabase, "cannot use the local database: \(error)", cause: error)
         }
     }
 }

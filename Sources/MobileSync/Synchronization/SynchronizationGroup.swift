@@ -29,9 +29,15 @@ public struct SynchronizationGroup: Sendable, Hashable {
     ///
     /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` for the group `system`, ``SyncError/Code/invalidState`` for an interval below 0,
     ///   ``SyncError/Code/localDatabase``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func save() throws(SyncError) {
         guard name != SystemGroup.name else { throw SyncError(.synchronize, .notFound, "the group \"\(name)\" has no announcements of its own") }
         try package.setChangeDetection(of: name, isEnabled: enableSIS, interval: interval)
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public func save() async throws(SyncError) {
+        try await SyncError.elsewhere { () throws(SyncError) in try self.save() }
     }
 
     /// Compares name, objects, settings and package.
@@ -59,10 +65,16 @@ extension PackageDatabase {
     /// well.
     /// SMP 2.3: `getSynchronizationGroup:` of the database class.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` if the package has no group of this name.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func synchronizationGroup(named name: String) throws(SyncError) -> SynchronizationGroup {
         if name == SystemGroup.name { return SynchronizationGroup(name: name, objects: [], package: self, setting: (false, .zero)) }
         guard metadata.synchronizationGroups.contains(name) else { throw noGroup(name) }
         return group(name, try SyncError.local("read group \"\(name)\"") { try changeDetection(of: name) })
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public final func synchronizationGroup(named name: String) async throws(SyncError) -> SynchronizationGroup {
+        try await SyncError.elsewhere { () throws(SyncError) in try self.synchronizationGroup(named: name) }
     }
 
     /// Returns the group that an object belongs to; nil for a local object. SMP 2.3: `getSynchronizationGroup` of the MBO class.
@@ -72,9 +84,15 @@ extension PackageDatabase {
 
     /// Whether a group has been synchronized since the package was subscribed. SMP 2.3: `isSynchronized:`.
     /// - Throws: ``SyncError`` with code ``SyncError/Code/notFound`` for an unknown group, ``SyncError/Code/localDatabase``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func isSynchronized(_ group: String) throws(SyncError) -> Bool {
         let group = try synchronizationGroup(named: group)
         return try SyncError.local("read the state of group \"\(group.name)\"") { try lastSynchronization(ofGroup: group.name) } != nil
+    }
+
+    /// Does the same without blocking a cooperative thread.
+    public final func isSynchronized(_ group: String) async throws(SyncError) -> Bool {
+        try await SyncError.elsewhere { () throws(SyncError) in try self.isSynchronized(group) }
     }
 
     /// Returns the names of groups in the order of the model; nil means all.

@@ -8,6 +8,7 @@ extension E2ETraceService {
     /// - Returns: true; a failure is thrown.
     /// - Throws: ``E2ETraceUploadError``; the same document can be sent again.
     /// SMP 2.3: `uploadTrace:`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func uploadTrace(_ transaction: [UInt8]) throws(E2ETraceUploadError) -> Bool {
         guard let uploader else { throw E2ETraceUploadError(.invalidState, "no application uses this trace service") }

@@ -15,9 +15,16 @@ public struct CRMPersonalizationParameters {
 
     /// Saves all keys; the next synchronization sends them.
     /// - Throws: ``ObjectError``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public mutating func save() throws {
         try saved.setValue(region.attributeValue, "region")
         try saved.save()
+    }
+
+    /// The same, in asynchronous code.
+    public mutating func save() async throws {
+        try saved.setValue(region.attributeValue, "region")
+        try await saved.save()
     }
 }
 

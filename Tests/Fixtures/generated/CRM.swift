@@ -19,6 +19,7 @@ public final class CRM: PackageDatabase, @unchecked Sendable {
     ///   - profile: path and settings of the database file.
     ///   - environment: the sources of time and randomness; the real ones by default.
     /// - Throws: ``ObjectError``, as ``PackageDatabase/openConnection()``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func open(_ profile: ConnectionProfile, environment: Environment = Environment()) throws -> CRM {
         let database = CRM(metadata: metadata, profile: profile, environment: environment)
         try database.openConnection()
@@ -31,6 +32,23 @@ public final class CRM: PackageDatabase, @unchecked Sendable {
         try await database.openConnection()
         return database
     }
+}
+
+extension CRM {
+    /// The objects of class ``Customer`` in this database, for queries.
+    public var customers: EntitySet<Customer> { EntitySet(in: self) }
+
+    /// The objects of class ``SalesOrder`` in this database, for queries.
+    public var salesOrders: EntitySet<SalesOrder> { EntitySet(in: self) }
+
+    /// The objects of class ``SalesOrderLine`` in this database, for queries.
+    public var salesOrderLines: EntitySet<SalesOrderLine> { EntitySet(in: self) }
+
+    /// The objects of class ``Product`` in this database, for queries.
+    public var products: EntitySet<Product> { EntitySet(in: self) }
+
+    /// The objects of class ``Visit`` in this database, for queries.
+    public var visits: EntitySet<Visit> { EntitySet(in: self) }
 }
 
 /// The database class under the name that the original generator gave it: the package's name and `DB`.

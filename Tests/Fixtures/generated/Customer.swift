@@ -242,6 +242,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 extension Customer {
     /// The Customer with this primary key; nil if there is none.
     /// - Throws: ``ObjectError``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findByPrimaryKey(_ id: Int64, in package: CRM) throws -> Customer? {
         try findByPrimaryKey(values: [id.attributeValue], in: package)
     }
@@ -260,6 +261,7 @@ extension Customer {
     ///   - skip: the number of objects to skip at the beginning; 0 by default.
     ///   - take: the maximum number of objects; all by default, and if it is negative.
     /// - Throws: ``ObjectError``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findByCity(
         city: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
     ) throws -> EntityList<Customer> {
@@ -279,6 +281,7 @@ extension Customer {
     ///
     /// - Returns: the first object found; nil if there is none.
     /// - Throws: ``ObjectError``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findByName(name: String, in package: CRM) throws -> Customer? {
         try query("findByName", [name.attributeValue], take: 1, in: package).first
     }
@@ -297,6 +300,7 @@ extension Customer {
     ///   - skip: the number of objects to skip at the beginning; 0 by default.
     ///   - take: the maximum number of objects; all by default, and if it is negative.
     /// - Throws: ``ObjectError``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findWithOrders(
         status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
     ) throws -> EntityList<Customer> {
@@ -308,6 +312,26 @@ extension Customer {
         status: String, sortedBy: [AttributeSort] = [], skip: Int = 0, take: Int = -1, in package: CRM
     ) async throws -> EntityList<Customer> {
         try await query("findWithOrders", [status.attributeValue], sortedBy: sortedBy, skip: skip, take: take, in: package)
+    }
+}
+
+extension Customer {
+    /// Adds to what a customer may owe.
+    ///
+    /// Saves a ``CustomerRaiseCreditLimitOperation`` about this object: `customerId` is its `id_`. Submit the returned object.
+    /// - Parameter amount: the parameter `amount`.
+    /// - Returns: the operation, which is deleted once the server has done it.
+    /// - Throws: ``ObjectError``: ``ObjectError/Code/notSaved`` for an object that is new, or that has no primary key of the back end yet; ``ObjectError/Code/invalidValue`` for a value that does not fit its parameter.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    @discardableResult
+    public func raiseCreditLimit(amount: Decimal) throws -> CustomerRaiseCreditLimitOperation {
+        try self.call(operation: 3, [amount.attributeValue])
+    }
+
+    /// The same, in asynchronous code.
+    @discardableResult
+    public nonisolated(nonsending) func raiseCreditLimit(amount: Decimal) async throws -> CustomerRaiseCreditLimitOperation {
+        try await self.call(operation: 3, [amount.attributeValue])
     }
 }
 

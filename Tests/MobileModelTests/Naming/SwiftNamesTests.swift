@@ -28,19 +28,41 @@ import Testing
         #expect(SwiftNames.memberInCode(modelled) == swift)
     }
 
+    @Test(
+        "the objects of a class have the plural of its name; a name in use gets an underscore",
+        arguments: [
+            (["Customer", "SalesOrder", "Category"], ["customers", "salesOrders", "categories"]),
+            (["URLEntry", "CRM", "Person", "ns.Box"], ["urlEntries", "crms", "people", "ns_Boxes"]),
+            (["Event", "LogRecord", "Customers", "Customer"], ["events_", "logRecords_", "customers", "customers_"]),
+        ])
+    func collections(modelled: [String], swift: [String]) {
+        #expect(SwiftNames.collections(modelled) == swift)
+    }
+
+    @Test func `every public member of the database class is reserved`() throws {
+        var members: Set<String> = []
+        for folder in ["Sources/MobileObjects", "Sources/MobileSync"] {
+            members.formUnion(try Self.publicMembers(of: ["PackageDatabase"], inFilesOf: folder))
+        }
+        #expect(members.isSuperset(of: ["events", "subscriptions", "save", "synchronize"]), "the search itself does not work any more")
+        #expect(members.subtracting(ReservedNames.packageMembers).sorted() == [])
+    }
+
     /// A member of the runtime that is not reserved would make a model fail in the compiler, with an obscure error.
     @Test func `every public member of the runtime's classes is reserved`() throws {
-        let sources = Repository.file("Sources/MobileObjects")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        var members: Set<String> = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            members.formUnion(
-                Self.publicMembers(
-                    of: ["Entity", "ModelledEntity", "SavableEntity", "SubscribableEntity"],
-                    in: try String(contentsOf: file, encoding: .utf8)))
-        }
+        let members = try Self.publicMembers(
+            of: ["Entity", "ModelledEntity", "SavableEntity", "SubscribableEntity"], inFilesOf: "Sources/MobileObjects")
         #expect(members.isSuperset(of: ["save", "surrogateKey", "findAll", "subscriptions"]), "the search itself does not work any more")
         #expect(members.subtracting(ReservedNames.members).subtracting(ReservedNames.queryAttributes).sorted() == [])
+    }
+
+    private static func publicMembers(of types: [String], inFilesOf folder: String) throws -> Set<String> {
+        let files = try #require(FileManager.default.enumerator(at: Repository.file(folder), includingPropertiesForKeys: nil))
+        var members: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" {
+            members.formUnion(publicMembers(of: types, in: try String(contentsOf: file, encoding: .utf8)))
+        }
+        return members
     }
 
     /// Returns the names of public functions and properties at the first level of declarations of `types`.

@@ -22,7 +22,7 @@ extension BadModelTests {
             "\"number\" is a bigString; a key has a simple type and fits into the row"),
         BadModel(
             "{\"name\": \"number\", \"type\": \"int\"}", "{\"name\": \"number\", \"type\": \"Address\"}", "objects[1].primaryKey[0]",
-            "\"number\" is a Address; a key has a simple type"),
+            "\"number\" is an Address; a key has a simple type"),
     ]
 
     static let relationships = [
@@ -84,7 +84,7 @@ extension BadModelTests {
             "objects[0].queries[0].parameters[1].name", "the query does not use the parameter \"zip\"; write \":zip\" in its SQL, or remove it"),
         BadModel(
             "{\"name\": \"city\", \"type\": \"string\"}]", "{\"name\": \"city\", \"type\": \"Address\"}]", "objects[0].queries[0].parameters[0].type",
-            "a Address cannot be compared in SQL; use a simple type"),
+            "an Address cannot be compared in SQL; use a simple type"),
         BadModel(
             "\"name\": \"findByCity\"", "\"name\": \"findAll\"", "objects[0].queries[0].name",
             "\"findAll\" is generated for every object; remove the query, or choose another name"),
@@ -126,7 +126,7 @@ extension BadModelTests {
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Note\"}",
             "objects[0].operations[2].parameters[0].nullable",
             "a value that is an object, here a Note, may be missing; make it nullable"),
-        own("\"type\": \"Order\", \"nullable\": true", "type", "a value that is a Order would lose the relationship \"customer\"; \(wholeness)"),
+        own("\"type\": \"Order\", \"nullable\": true", "type", "a value that is an Order would lose the relationship \"customer\"; \(wholeness)"),
         own(
             "\"type\": \"Customer[]\"", "type",
             "a value that is a Customer would lose the large attribute \"photo\" and the relationship \"orders\"; \(wholeness)"),
@@ -219,6 +219,9 @@ extension BadModelTests {
             "{\"versionColumn\": \"v\"}", "\"trigger\"", "objects[1].binding.changeDetection",
             "\"trigger\" is not a way to detect changes; write \"digest\", \"triggerLog\" or {\"versionColumn\": \"name\"}"),
         BadModel(
+            "{\"versionColumn\": \"v\"}", "{}", "objects[1].binding.changeDetection",
+            "it names no way to detect changes; write \"digest\", \"triggerLog\" or {\"versionColumn\": \"name\"}, or leave it out"),
+        BadModel(
             "{\"versionColumn\": \"v\"}", "{\"versionColumn\": \"\"}", "objects[1].binding.changeDetection.versionColumn",
             "a column has an empty name"),
         BadModel(
@@ -239,7 +242,7 @@ extension BadModelTests {
             "there is no personalization key \"regoin\"; did you mean \"region\"?"),
         BadModel(
             "\"type\": \"string\", \"personalizationKey\"", "\"type\": \"int\", \"personalizationKey\"",
-            "objects[0].synchronizationParameters[0].personalizationKey", "the key \"region\" is a string, the parameter \"region\" a int"),
+            "objects[0].synchronizationParameters[0].personalizationKey", "the key \"region\" is a string, the parameter \"region\" an int"),
         BadModel(
             "\"local\": true,", "\"local\": true, \"binding\": {\"backEnd\": \"erp\", \"table\": \"t\"},", "objects[2].binding",
             "the object \"Note\" is local and has a binding; remove one of the two"),

@@ -164,7 +164,7 @@ import Testing
             "objects[2].attributes[0].length", "length 0: a length is at least 1"),
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"int\", \"length\": 4}", "objects[2].attributes[0].length",
-            "a int has no length"),
+            "an int has no length"),
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"double\", \"scale\": 2}",
             "objects[2].attributes[0].scale", "a double has no scale"),
@@ -176,10 +176,13 @@ import Testing
             "scale 11: use 0 to 10, the decimal's precision"),
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"Order?[]\"}", "objects[2].attributes[0].type",
-            "a value that is a Order would lose the relationship \"customer\"; use a structure, or an object without them"),
+            "a value that is an Order would lose the relationship \"customer\"; use a structure, or an object without them"),
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"int\", \"large\": true}",
-            "objects[2].attributes[0].large", "a int is never large; only strings and binaries are"),
+            "objects[2].attributes[0].large", "an int is never large; only strings and binaries are"),
+        BadModel(
+            "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"boolean\", \"large\": false}",
+            "objects[2].attributes[0].large", "a boolean is never large; only strings and binaries are"),
         BadModel(
             "\"type\": \"bigBinary\", \"nullable\": true", "\"type\": \"bigBinary\", \"large\": false", "objects[0].attributes[6].large",
             "a bigBinary is always large; use the type \"binary\""),
@@ -206,7 +209,7 @@ import Testing
             "objects[2].attributes[0].default", "the default of a byte is a whole number from -128 to 127, found 128"),
         BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"int[]\", \"default\": [1, true]}",
-            "objects[2].attributes[0].default", "the default of a int[] is a whole number from -2147483648 to 2147483647, found [1,true]"),
+            "objects[2].attributes[0].default", "the default of an int[] is a whole number from -2147483648 to 2147483647, found [1,true]"),
         BadModel(
             "\"length\": 80, \"default\"", "\"length\": 80, \"was\": \"city\", \"default\"", "objects[0].attributes[1].was",
             "\"city\" is still there; \"was\" holds the name before this one"),

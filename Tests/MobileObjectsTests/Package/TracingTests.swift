@@ -58,7 +58,7 @@ final class Lines: Sendable {
     @Test("TRC-04: the logger submits all outstanding records of the client, and no others")
     func submitting() async throws {
         let logger = shop.database.logger
-        try logger.warn("first")
+        try await logger.warn("first")
         try await shop.database.write("log") { transaction in
             _ = try transaction.store(
                 transaction.database.makeLogRecord(

@@ -121,7 +121,7 @@ import Testing
         try other.importCustomer(1, id: "c1", name: "Harbour Foods")
         #expect(try await other.database.changeLogs().isEmpty)
         try await other.database.enableChangeLog()
-        try other.database.close()
+        try await other.database.close()
         try other.importCustomer(1, id: "c1", name: "Harbour")
         #expect(try await other.database.changeLogs().map(\.line) == ["U Customer 1 of Customer 1"])
         try await other.database.disableChangeLog()

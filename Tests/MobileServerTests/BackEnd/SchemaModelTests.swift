@@ -146,10 +146,10 @@ import Testing
             ("Axes", "Axis"),
         ])
     func number(plural: String, singular: String) {
-        #expect(SchemaNames.singular(plural) == singular)
-        #expect(SchemaNames.plural(singular) == plural)
+        #expect(English.singular(plural) == singular)
+        #expect(English.plural(singular) == plural)
     }
 
     @Test("names that are no plural stay", arguments: ["Status", "Axis", "Address", "Series", "News", "Metadata", "Bus", "OrderLine", "GPS"])
-    func singular(name: String) { #expect(SchemaNames.singular(name) == name) }
+    func singular(name: String) { #expect(English.singular(name) == name) }
 }

@@ -13,7 +13,7 @@ import Testing
             [
                 "Entity", "GenericEntity", "ModelledEntity", "SavableEntity", "EntityClass", "EntityList",
                 "Query", "SelectItem", "JoinCondition", "AttributeSort",
-                "QueryableEntity", "EntityQuery", "EntityPredicate", "Column",
+                "QueryableEntity", "EntityQuery", "EntitySet", "EntityPredicate", "Column",
             ]
         ),
         ("MobileSync", ["Application", "ApplicationSettings"]),
@@ -24,6 +24,7 @@ import Testing
         "init(context: EntityContext)": "the frameworks make new objects with it; applications call `init(in:)`",
         "init(row: borrowing Row": "the frameworks make the object of a row with it",
         "init(arrayLiteral elements:": "array literals call it",
+        "hash(into hasher:": "sets and dictionaries call it",
         "bigBinary(_ index: Int)": "the properties of generated classes call it",
         "bigString(_ index: Int)": "the properties of generated classes call it",
         "largeValue(ofAttribute index: Int)": "the streams of large attributes call it",

@@ -282,7 +282,7 @@ import Testing
         let first = try bench.newDevice(transport: transport)
         try await first.application.register()
         try await first.application.stopConnection()
-        try first.application.close()
+        try await first.application.close()
         let device = try bench.newDevice(
             transport: SimulatedTransport(server: { request in
                 gate.wait()

@@ -196,8 +196,8 @@ import Testing
         let requests = bench.network.requestCount
         // Holds the synchronization thread, so that both requests wait in the queue.
         device.crm.synchronizer.work.run { gate.wait() }
-        try device.crm.beginSynchronize([try device.crm.synchronizationGroup(named: "default")], context: "first")
-        try device.crm.beginSynchronize([try device.crm.synchronizationGroup(named: "catalog")], context: "second")
+        try device.crm.beginSynchronize([try await device.crm.synchronizationGroup(named: "default")], context: "first")
+        try device.crm.beginSynchronize([try await device.crm.synchronizationGroup(named: "catalog")], context: "second")
         gate.open()
         device.crm.synchronizer.work.sync {}
         let heard = device.handler.take().filter { $0 != "commit" && $0 != "importSuccess" }
@@ -207,7 +207,8 @@ import Testing
                 "downloading first [default]", "downloading second [catalog]", "finishing first [default]", "finishing second [catalog]",
             ])
         #expect(bench.network.requestCount == requests + 1)
-        #expect(try device.crm.isSynchronized("default") && device.crm.isSynchronized("catalog"))
+        #expect(try await device.crm.isSynchronized("default"))
+        #expect(try await device.crm.isSynchronized("catalog"))
     }
 
     @Test("SYN-08: an upload-only synchronization sends what was submitted and takes the answers, but brings no rows")

@@ -72,6 +72,44 @@ import Testing
         #expect(try administration.sessions().count == 1)
     }
 
+    @Test func `an operation about a customer takes his primary key, which a new customer has only after a synchronization`() async throws {
+        let bench = try TestBench()
+        let http = try HTTPServer(serving: bench.server)
+        defer { http.stop() }
+        let device = try bench.newDevice(transport: HTTPTransport()), crm = device.crm
+        device.application.connectionProperties.serverName = "127.0.0.1"
+        device.application.connectionProperties.portNumber = Int(http.port)
+        try await device.application.register(timeout: .seconds(60))
+        try await crm.subscribe()
+        try await crm.synchronize()
+        let customer = try #require(try await Customer.findByPrimaryKey(1, in: crm))
+        let before = customer.creditLimit
+        let raise = try await customer.raiseCreditLimit(amount: 250)
+        #expect(raise.customerId == 1 && raise.amount == 250 && raise.isPending)
+        try await raise.submitPending()
+        try await customer.call("raiseCreditLimit", ["amount": 100]).submitPending()
+        #expect(try await crm.synchronize().operationsAccepted == 2)
+        try await customer.refresh()
+        #expect(customer.creditLimit == before + 350)
+
+        let new = Customer(in: crm, name: "Pier Head", street: "Pier 1", city: "Galway", since: LocalDate(year: 2026, month: 11, day: 24)!)
+        func refused(_ part: String) async {
+            let error = await #expect(throws: ObjectError.self) { _ = try await new.raiseCreditLimit(amount: 1) }
+            #expect(error?.code == .notSaved && error?.message.contains(part) == true, "\(error?.message ?? "")")
+        }
+        await refused("raiseCreditLimit of a new Customer: create or save it first")
+        try await new.save()
+        await refused("the back end has not given the object its primary key yet")
+        try await new.submitPending()
+        await refused("the back end has not given the object its primary key yet")
+        #expect(try await crm.synchronize().operationsAccepted == 1)
+        try await new.refresh()
+        try await new.raiseCreditLimit(amount: 75).submitPending()
+        #expect(try await crm.synchronize().operationsAccepted == 1)
+        try await new.refresh()
+        #expect(new.creditLimit == 75)
+    }
+
     @Test func `a server that is gone is not reached, and the device waits for it`() throws {
         let bench = try TestBench()
         let server = bench.server

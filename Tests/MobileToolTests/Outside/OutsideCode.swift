@@ -17,8 +17,10 @@ struct OutsideCode {
     }
 
     /// Returns what the compiler says about a file of the application; empty where it compiles. The modules are those that this test was built with.
-    /// - Parameter name: the name of the file; `main.swift` has top-level code.
-    func check(_ code: String, as name: String) throws -> String {
+    /// - Parameters:
+    ///   - name: the name of the file; `main.swift` has top-level code.
+    ///   - warnings: whether warnings are errors; not by default.
+    func check(_ code: String, as name: String, warnings: Bool = false) throws -> String {
         let build = Repository.file(".build/debug"), file = folder.file(name)
         try code.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
@@ -30,8 +32,8 @@ struct OutsideCode {
         let maps = (ours + systems).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
         let (status, messages) = try Program.run(
             URL(filePath: "/usr/bin/env"),
-            ["swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Outside", "-I", build.appending(path: "Modules").path] + maps + generated
-                + [file]
+            ["swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Outside", "-I", build.appending(path: "Modules").path]
+                + (warnings ? ["-warnings-as-errors"] : []) + (name == "main.swift" ? [] : ["-parse-as-library"]) + maps + generated + [file]
         ) { $0.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 } }
         return status == 0 ? "" : messages
     }

@@ -145,7 +145,7 @@ import Testing
             #expect(try Customer.findByCity(city: "Cork", in: crm).map(\.name) == ["Castle Inn", "Mill & Sons"])
         }
         // Example: Entity.call(_:_:)
-        let raise = try customer.call("raiseCreditLimit", ["customerId": .integer(customer.id_), "amount": .decimal(250)])
+        let raise = try customer.call("raiseCreditLimit", ["amount": .decimal(250)])
         try raise.submitPending()
         // Example: end
         #expect(try crm.outbox.map(\.operation).contains("raiseCreditLimit"))

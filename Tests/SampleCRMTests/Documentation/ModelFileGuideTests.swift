@@ -32,12 +32,12 @@ import Testing
         // Example: end
         #expect(inCork.map(\.name) == ["Castle Inn", "Mill & Sons"] && inn?.city == "Cork")
 
+        let customer = try #require(inn)
         // Example: operation
-        let raise = CustomerRaiseCreditLimitOperation(in: crm, customerId: 1, amount: 500)
-        try raise.save()
+        let raise = try customer.raiseCreditLimit(amount: 500)
         try raise.submitPending()
         // Example: end
-        #expect(raise.isPending && raise.amount == 500)
+        #expect(raise.isPending && raise.amount == 500 && raise.customerId == customer.id_)
     }
 
     @Test func `large values`() throws {

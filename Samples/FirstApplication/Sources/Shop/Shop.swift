@@ -45,6 +45,6 @@ import MobileSync
         print("album 1 is \(album.state), the price \(album.price)")
 
         try await records.closeConnection()
-        try application.close()
+        try await application.close()
     }
 }

@@ -6,6 +6,7 @@ extension EntityQuery {
     ///     let lowest = try inCork.min(of: \.creditLimit, in: crm)
     ///
     /// - Throws: as `find(in:)`; ``ObjectError/Code/unsupportedType`` for an attribute without order.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func min<Value: AttributeConvertible & Comparable>(
         of column: KeyPath<Root.Columns, Column<Root, Value>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("MIN", column)).onlyValue() }
@@ -16,6 +17,7 @@ extension EntityQuery {
     ) async throws -> Value? { try await package.executeQuery(aggregate("MIN", column)).onlyValue() }
 
     /// The same of an attribute that may be null; nulls do not count.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func min<Value: AttributeConvertible & Comparable>(
         of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("MIN", column)).onlyValue() }
@@ -31,6 +33,7 @@ extension EntityQuery {
     ///     let highest = try inCork.max(of: \.creditLimit, in: crm)
     ///
     /// - Throws: as `min(of:in:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func max<Value: AttributeConvertible & Comparable>(
         of column: KeyPath<Root.Columns, Column<Root, Value>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("MAX", column)).onlyValue() }
@@ -41,6 +44,7 @@ extension EntityQuery {
     ) async throws -> Value? { try await package.executeQuery(aggregate("MAX", column)).onlyValue() }
 
     /// The same of an attribute that may be null; nulls do not count.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func max<Value: AttributeConvertible & Comparable>(
         of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("MAX", column)).onlyValue() }
@@ -58,6 +62,7 @@ extension EntityQuery {
     ///
     /// - Throws: as `find(in:)`; ``ObjectError/Code/unsupportedType`` for an attribute that is not a number, ``ObjectError/Code/invalidDataType`` for a
     ///   sum that its type cannot hold.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func sum<Value: AttributeConvertible & Numeric>(
         of column: KeyPath<Root.Columns, Column<Root, Value>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("SUM", column)).onlyValue() }
@@ -68,6 +73,7 @@ extension EntityQuery {
     ) async throws -> Value? { try await package.executeQuery(aggregate("SUM", column)).onlyValue() }
 
     /// The same of an attribute that may be null; nulls do not count.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func sum<Value: AttributeConvertible & Numeric>(
         of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
     ) throws -> Value? { try package.executeQuery(aggregate("SUM", column)).onlyValue() }

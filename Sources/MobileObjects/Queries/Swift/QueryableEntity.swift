@@ -115,6 +115,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     /// - Throws: ``ObjectError``: ``ObjectError/Code/misuse`` where the model does not allow such queries of the class,
     ///   ``ObjectError/Code/invalidQuery`` for a negative `skip`, ``ObjectError/Code/unsupportedType`` for an attribute without order,
     ///   ``ObjectError/Code/store``.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func find(in package: Root.Package) throws -> EntityList<Root> { try Root.findWithQuery(query, in: package) }
 
     /// The same without blocking a cooperative thread.
@@ -129,6 +130,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     }
     ///
     /// - Throws: as `find(in:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func first(in package: Root.Package) throws -> Root? { try Root.findWithQuery(limitedToOne, in: package).first }
 
     /// The same without blocking a cooperative thread.
@@ -142,6 +144,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     print("\(inCork) customers in Cork")
     ///
     /// - Throws: as `find(in:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func count(in package: Root.Package) throws -> Int { try Root.countWithQuery(query, in: package) }
 
     /// The same without blocking a cooperative thread.
@@ -155,6 +158,7 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     if try inSligo.isEmpty(in: crm) { print("nobody in Sligo") }
     ///
     /// - Throws: as `find(in:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func isEmpty(in package: Root.Package) throws -> Bool { try Root.countWithQuery(limitedToOne, in: package) == 0 }
 
     /// The same without blocking a cooperative thread.
@@ -178,6 +182,7 @@ extension QueryableEntity {
     ///     for customer in try Customer.findWithQuery(query, in: crm) { print(customer.name) }
     ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func findWithQuery(_ query: Query, in package: Package) throws -> EntityList<Self> {
         EntityList(try EntityContext(package, metadata).objects(query))
     }
@@ -193,6 +198,7 @@ extension QueryableEntity {
     ///     try print("\(Customer.countWithQuery(query, in: crm)) customers in Cork")
     ///
     /// - Throws: as `PackageDatabase.executeQuery(_:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public static func countWithQuery(_ query: Query, in package: Package) throws -> Int {
         try EntityContext(package, metadata).count(query)
     }

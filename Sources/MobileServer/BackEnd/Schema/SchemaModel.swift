@@ -156,7 +156,7 @@ private struct SchemaModelWriter {
         let siblings = table.references.filter { $0.table.caseInsensitivelyEquals(reference.table) }.count
         let name = SchemaNames.toOne(
             columns, target: drafts[target].object.name, isOnly: siblings == 1 && target != index, &drafts[index].used)
-        let children = SchemaNames.plural(SchemaNames.lowerCamel(drafts[index].object.name))
+        let children = English.plural(SchemaNames.lowerCamel(drafts[index].object.name))
         let inverse = SchemaNames.unique(siblings == 1 ? children : children + "By" + SchemaNames.upperCamel(name), &drafts[target].used)
         drafts[index].object.relationships.append(
             RelationshipModel(name: name, target: drafts[target].object.name, cardinality: .manyToOne, inverse: inverse, mapping: mapping))
