@@ -31,7 +31,7 @@ import Testing
         ("Entity+RelationshipNames.swift", ["children", "setParent"], "lists that are read when they are looked at"),
         ("PersonalizationParameters.swift", ["setValue"], "a value in memory"),
         ("Listing.swift", ["*"], "lists and cursors that are read when they are looked at"),
-        ("EntitySet.swift", ["list"], "a list that is read when it is looked at"),
+        ("EntitySet+Lists.swift", ["list"], "a list that is read when it is looked at"),
         ("PerformanceAgent.swift", ["*"], "measurements in memory, and a small file"), ("E2ETraceService.swift", ["*"], "a trace in memory"),
         ("Application.swift", ["setIdentifier"], "a value in memory"),
         ("PackageDatabase+Login.swift", ["beginOnlineLogin", "asyncOnlineLogin"], "the answer comes later"),
