@@ -29,10 +29,10 @@ ifeq ($(ARGS),)
 	@swift build --build-tests
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then \
 	    echo 'the tests of the server, with its state in PostgreSQL:'; \
-	    SERVER_STORE=postgresql swift test --skip-build --disable-xctest --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
+	    SERVER_STORE=postgresql .ci/in-memory swift test --skip-build --disable-xctest --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
 	else echo 'no PostgreSQL on this machine: the tests of the server run with their state in SQLite only'; fi
 endif
-	swift test --disable-xctest $(if $(ARGS),$(ARGS),--skip-build)
+	.ci/in-memory swift test --disable-xctest $(if $(ARGS),$(ARGS),--skip-build)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
 PREFIX ?= /usr/local

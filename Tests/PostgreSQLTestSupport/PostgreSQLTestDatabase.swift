@@ -26,10 +26,14 @@ package final class PostgreSQLTestDatabase: Sendable {
         try self.init(on: database.server, template: name)
     }
 
+    /// The files are copied, which takes a third of the time that a copy through the log takes.
     init(on server: PostgreSQLServer, template: String = "template0") throws {
         self.server = server
         name = "test_" + UUID().uuidString.lowercased().replacing("-", with: "")
-        try PostgreSQLConnection(server.configuration(database: "postgres")).execute("CREATE DATABASE \(name) TEMPLATE \(template)")
+        let administrator = try PostgreSQLConnection(server.configuration(database: "postgres"))
+        // The only way before version 15.
+        let version = try administrator.first("SELECT current_setting('server_version_num')::int8")?[0].integer ?? 0
+        try administrator.execute("CREATE DATABASE \(name) TEMPLATE \(template)\(version < 150_000 ? "" : " STRATEGY FILE_COPY")")
     }
 
     /// Takes a copy of another database in place of this one, under the same name, as after the promotion of a standby that lacks the last commits.
