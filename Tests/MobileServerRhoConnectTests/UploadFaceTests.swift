@@ -41,6 +41,22 @@ import Testing
         #expect(try other.query().commands == ["insert": ["b1": ["title": "Saw"]]])
     }
 
+    @Test(
+        "links come again after a query without a token, which does not acknowledge them; a newer link of the same id takes the place of its page's")
+    func linksWithoutToken() throws {
+        let bench = try FaceBench()
+        let client = try bench.client()
+        _ = try client.upload(["create": ["t": ["title": "Saw"], "u": ["title": "Axe"]]])
+        let first = try client.query()
+        #expect(first.commands == ["links": ["t": ["l": "b1"], "u": ["l": "b2"]]])
+        let again = try client.query(token: nil)
+        #expect(again.commands == first.commands && again.token != first.token)
+        _ = try client.upload(["create": ["t": ["title": "Saw"]]])
+        let newer = try client.query(token: nil)
+        #expect(newer.commands == ["links": ["t": ["l": "b3"], "u": ["l": "b2"]]])
+        #expect(try client.query(token: newer.token).commands == [:])
+    }
+
     @Test("RC-088: without an id from the adapter there is no link and no error; a page that is sent again deletes the temporary id")
     func noID() throws {
         let bench = try FaceBench(["1": ["a": "b"]])

@@ -48,6 +48,27 @@ import Testing
         #expect(serving.stop(SIGTERM) == 0)
     }
 
+    @Test func `the tutorial's command is complete, and serves its address`() throws {
+        let article = try String(contentsOf: Repository.file("Sources/RhoConnectClient/RhoConnectClient.docc/StoreTutorial.md"), encoding: .utf8)
+        let command = try #require(article.split(separator: "\n").first { $0.hasPrefix("mobile serve ") })
+        let arguments = try ServeArguments(command.split(separator: " ").dropFirst(2).map(String.init))
+        #expect(arguments.isRhoConnect && article.contains("setSyncServer(\"http://localhost:\(arguments.rhoConnectPort)/\")"))
+        let folder = try TemporaryDirectory()
+        try StoreBackEnd.create(at: folder.file("store.db"))
+        try StoreBackEnd.package().json.write(toFile: folder.file("store.mbo.json"), atomically: true, encoding: .utf8)
+        // With the files in this folder, and on free ports.
+        let here = command.replacing(" --rhoconnect-port 9292", with: "").split(separator: " ").dropFirst(2).map { word in
+            word == "store=store.db" ? "store=" + folder.file("store.db") : word.contains(".") ? folder.file(String(word)) : String(word)
+        }
+        let serving = ServeProcess(here + ["--drain-notice", "0"], face: "--rhoconnect-port", password: "p4ss")
+        try serving.start()
+        let store = try StoreApplication(path: folder.file("client.db"), server: "http://127.0.0.1:\(serving.ports[1])/")
+        #expect(store.client.login(user: "kim", password: "p4ss").errorCode == .none)
+        #expect(store.client.syncAll().status == .complete)
+        #expect(try store.product.count() == 6)
+        #expect(serving.stop(SIGTERM) == 0)
+    }
+
     @Test func `wrong values of the options are told`() throws {
         #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "maybe"]) }
         #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect-port", "70000"]) }

@@ -48,10 +48,12 @@ package struct FaceObject: Sendable {
 
     // MARK: Rows
 
-    /// Returns the rows of a user: ids with values.
+    /// Visits the rows of a user, one by one: ids with values. A row that several sets of parameters select comes several times.
     /// - Parameter parameters: values of synchronization parameters that the user may choose; others have their defaults.
-    /// - Throws: ``Refusal`` for a user without a role, and for wrong parameters; ``ServerError`` for a row without key.
-    package func rows(of user: String, parameters: [String: String]) throws -> [String: [String: String]] {
+    /// - Throws: ``Refusal`` for a user without a role, and for wrong parameters; ``ServerError`` for a row without key; the errors of `visit`.
+    package func forEachRow(
+        of user: String, parameters: [String: String], _ visit: (_ id: String, _ values: [String: String]) throws -> Void
+    ) throws {
         let sets = try refusing {
             let access = try served.access(of: user), personalization = JSONObject().with(user: user)
             var chosen = JSONObject()
@@ -67,18 +69,16 @@ package struct FaceObject: Sendable {
             }
             return try PartitionParameters.sets(of: plan, subscriptions: [chosen], personalization: personalization, access: access)
         }
-        var rows: [String: [String: String]] = [:]
         try system.read { snapshot in
             for set in sets {
                 try BackEndLoad(object: plan, parameters: set.values, source: snapshot).forEachRow { row in
                     guard case .array(let values) = try JSONValue(parsing: "[\(row.attributes)]") else { return }
                     let members = JSONObject(uniqueKeys: zip(plan.rowAttributes, values).map { ($0.name, $1) })
                     guard let key = RowKey(wire: members, of: plan) else { return }
-                    rows[id(of: key)] = Dictionary(members.compactMap { member in Self.text(member.value).map { (member.key, $0) } }) { $1 }
+                    try visit(id(of: key), Dictionary(members.compactMap { member in Self.text(member.value).map { (member.key, $0) } }) { $1 })
                 }
             }
         }
-        return rows
     }
 
     // MARK: Changes

@@ -69,6 +69,7 @@ struct BulkRequest {
             state.keepLinks()
             if let errors = state[.errorPage], state[.errors] == nil { state[.errors] = errors }
             state.forgetPage()
+            state[.scan] = nil
             state[.metadata] = nil
             state[.schema] = source.schema.map { .string($0.version) }
             try state.save(in: connection)

@@ -246,6 +246,7 @@ extension RhoRequest {
                     try MasterDocument.put(old.merging(ObjectText.received(object.value)) { $1 }, object.key, name, owner, in: connection)
                 }
             }
+            try MasterDocument.noteChange(name, owner, in: connection)
         }
         return ServerResponse(status: 200, contentType: "text/html", body: .bytes([UInt8]("done".utf8)))
     }

@@ -2,6 +2,8 @@ internal import MobileServer
 internal import MobileStore
 
 /// The server's copy of a source's objects, for one owner.
+///
+/// Each change calls ``noteChange(_:_:in:)`` in its transaction: comparisons with it continue from page to page until then.
 enum MasterDocument {
     static func object(_ id: String, _ source: String, _ owner: String, in connection: any StateConnection) throws -> [String: String]? {
         try connection.first(
@@ -23,6 +25,20 @@ enum MasterDocument {
         try connection.execute(
             "DELETE FROM _rho_md WHERE source = ?1 AND owner = ?2 AND object = ?3", [.text(source), .text(owner), .text(id)])
     }
+
+    /// Notes that objects have changed.
+    static func noteChange(_ source: String, _ owner: String, in connection: any StateConnection) throws {
+        try connection.execute(
+            "INSERT INTO _rho_value (name, value) VALUES (?1, 1) ON CONFLICT (name) DO UPDATE SET value = _rho_value.value + 1",
+            [.text(versionName(source, owner))])
+    }
+
+    /// The number of changes that were noted.
+    static func version(_ source: String, _ owner: String, in connection: any StateConnection) throws -> Int64 {
+        try connection.first("SELECT value FROM _rho_value WHERE name = ?1", [.text(versionName(source, owner))])?.first?.integer ?? 0
+    }
+
+    private static func versionName(_ source: String, _ owner: String) -> String { JSONValue.array([.string(source), .string(owner)]).description }
 
     static func count(_ source: String, _ owner: String, in connection: any StateConnection) throws -> Int64 {
         try connection.number("SELECT count(*) FROM _rho_md WHERE source = ?1 AND owner = ?2", [.text(source), .text(owner)])
@@ -52,76 +68,34 @@ enum ClientDocument {
     }
 }
 
-/// The query of a source's adapter, when its time has come.
-struct SourceRefresh {
-    let face: RhoConnectServer
-    let source: RhoConnectSource
-    let user: String
+/// How far the comparison of a client's objects with those of a source has come. It continues there with the next page, as long as the source's objects stay
+/// the same: the cost of a page depends on its size, not on the number of objects, and an end page reads none.
+struct DocumentScan {
+    private let version: Int64
+    private let owner: String
+    /// The number of the source's objects.
+    let total: Int64
+    /// The last object of the source that was compared: empty at the beginning, nil when all were.
+    var source: String?
+    /// The same for the objects that the client holds.
+    var client: String?
 
-    /// The number of queries after which uploads in between are let win until the next refresh.
-    private static let attempts = 3
-
-    /// Asks the adapter, and replaces the copy of its objects. An error stays until the next success.
-    func run(parameters: [String: String]) throws {
-        let owner = source.owner(user), now = face.now
-        for _ in 0..<Self.attempts {
-            let last = try face.store.read { connection in
-                try connection.first(
-                    "SELECT refreshed, changes FROM _rho_source WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)])
-            }
-            if let refreshed = last?[0].integer {
-                guard source.pollInterval >= 0, now - refreshed >= Int64(source.pollInterval) * 1000 else { return }
-            }
-            var errors: JSONObject = [:]
-            let result = query(parameters, &errors)
-            let metadata = try? source.adapter.metadata(user: user)
-            if try store(result, errors, metadata, owner, now, ifChanges: last?[1].integer ?? 0) { return }
+    /// Continues a comparison, or begins one if there is none or the source's objects have changed since.
+    init(_ json: JSONValue?, _ name: String, _ owner: String, in connection: any StateConnection) throws {
+        // Before the objects are read: a change after that has another version.
+        version = try MasterDocument.version(name, owner, in: connection)
+        self.owner = owner
+        if let json, json["version"]?.integer == version, json["owner"]?.string == owner, let total = json["total"]?.integer {
+            (self.total, source, client) = (total, json["source"]?.string, json["client"]?.string)
+        } else {
+            (total, source, client) = (try MasterDocument.count(name, owner, in: connection), "", "")
         }
     }
 
-    /// - Returns: false, and nothing is stored, if an upload has changed the copy since the query: what it created is not in the result.
-    private func store(
-        _ result: [String: [String: String]]?, _ errors: JSONObject, _ metadata: String?, _ owner: String, _ now: Int64, ifChanges known: Int64
-    ) throws -> Bool {
-        try face.store.write(label: "rhoconnect refresh") { connection in
-            let changes = try connection.first(
-                """
-                INSERT INTO _rho_source (source, owner, errors) VALUES (?1, ?2, '{}')
-                ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes RETURNING changes
-                """, [.text(source.name), .text(owner)])
-            guard changes?.first?.integer == known else { return false }
-            if let result { try replace(result, owner, in: connection) }
-            try connection.execute(
-                """
-                UPDATE _rho_source SET refreshed = ?3, errors = ?4, metadata = coalesce(CAST(?5 AS TEXT), metadata) WHERE source = ?1 AND owner = ?2
-                """, [.text(source.name), .text(owner), .integer(now), .text(JSONValue.object(errors).description), Value(metadata)])
-            return true
-        }
-    }
-
-    /// Returns nil when the adapter failed.
-    func query(_ parameters: [String: String], _ errors: inout JSONObject) -> [String: [String: String]]? {
-        do { try source.adapter.login(user: user) } catch {
-            errors["login-error"] = ["message": .string(adapterText(error))]
-            return nil
-        }
-        defer {
-            do { try source.adapter.logoff(user: user) } catch { errors["logoff-error"] = ["message": .string(adapterText(error))] }
-        }
-        do { return try source.adapter.query(user: user, parameters: parameters) } catch {
-            errors["query-error"] = ["message": .string(adapterText(error))]
-            return nil
-        }
-    }
-
-    private func replace(_ objects: [String: [String: String]], _ owner: String, in connection: any StateConnection) throws {
-        var stored: [String: String] = [:]
-        for row in try connection.rows("SELECT object, content FROM _rho_md WHERE source = ?1 AND owner = ?2", [.text(source.name), .text(owner)]) {
-            stored[row[0].text ?? ""] = row[1].text
-        }
-        for (id, attributes) in objects where !attributes.isEmpty && stored[id] != ObjectText.text(attributes) {
-            try MasterDocument.put(attributes, id, source.name, owner, in: connection)
-        }
-        for id in stored.keys where objects[id]?.isEmpty ?? true { try MasterDocument.remove(id, source.name, owner, in: connection) }
+    var json: JSONValue {
+        var members: JSONObject = ["version": .integer(version), "owner": .string(owner), "total": .integer(total)]
+        if let source { members["source"] = .string(source) }
+        if let client { members["client"] = .string(client) }
+        return .object(members)
     }
 }

@@ -78,7 +78,7 @@ struct SourceQuery {
                 return try keep(QueryPage(token: "", count: 0, total: 0, commands: ["schema-changed": "true"]), &state, in: connection)
             }
         }
-        var page = try difference(size, owner, in: connection)
+        var page = try difference(size, owner, &state, in: connection)
         if let links = state[.links] {
             page.commands["links"] = links
             state[.links] = nil
@@ -114,37 +114,44 @@ struct SourceQuery {
     }
 
     /// The next differences between the source's objects and those of the client, which has them from now on.
-    private func difference(_ size: Int, _ owner: String, in connection: any StateConnection) throws -> QueryPage {
+    private func difference(_ size: Int, _ owner: String, _ state: inout ClientState, in connection: any StateConnection) throws -> QueryPage {
+        var scan = try DocumentScan(state[.scan], source.name, owner, in: connection)
         var inserts: JSONObject = [:], deletes: JSONObject = [:]
         let places: [Value] = [.text(source.name), .text(owner), .text(client), Value(size)]
-        let changed = try connection.rows(
-            """
-            SELECT m.object, m.content, c.content FROM _rho_md m LEFT JOIN _rho_cd c ON c.client = ?3 AND c.source = ?1 AND c.object = m.object
-            WHERE m.source = ?1 AND m.owner = ?2 AND (c.content IS NULL OR c.content <> m.content) ORDER BY m.object LIMIT ?4
-            """, places)
-        for row in changed {
-            let object = row[0].text ?? "", new = try ObjectText.attributes(row[1].text ?? ""),
-                old = try row[2].text.map { try ObjectText.attributes($0) } ?? [:]
-            let added = new.filter { old[$0.key] != $0.value }, removed = old.filter { new[$0.key] != $0.value }
-            if !added.isEmpty { inserts[object] = .object(ObjectText.json(added)) }
-            if !removed.isEmpty { deletes[object] = .object(ObjectText.json(removed)) }
-            try ClientDocument.put(new, object, client, source.name, in: connection)
+        if let after = scan.source {
+            let changed = try connection.rows(
+                """
+                SELECT m.object, m.content, c.content FROM _rho_md m LEFT JOIN _rho_cd c ON c.client = ?3 AND c.source = ?1 AND c.object = m.object
+                WHERE m.source = ?1 AND m.owner = ?2 AND m.object > ?5 AND (c.content IS NULL OR c.content <> m.content) ORDER BY m.object LIMIT ?4
+                """, places + [.text(after)])
+            for row in changed {
+                let object = row[0].text ?? "", new = try ObjectText.attributes(row[1].text ?? ""),
+                    old = try row[2].text.map { try ObjectText.attributes($0) } ?? [:]
+                let added = new.filter { old[$0.key] != $0.value }, removed = old.filter { new[$0.key] != $0.value }
+                if !added.isEmpty { inserts[object] = .object(ObjectText.json(added)) }
+                if !removed.isEmpty { deletes[object] = .object(ObjectText.json(removed)) }
+                try ClientDocument.put(new, object, client, source.name, in: connection)
+            }
+            scan.source = changed.count < size ? nil : changed.last?[0].text ?? after
         }
-        let gone = try connection.rows(
-            """
-            SELECT c.object, c.content FROM _rho_cd c LEFT JOIN _rho_md m ON m.source = ?1 AND m.owner = ?2 AND m.object = c.object
-            WHERE c.client = ?3 AND c.source = ?1 AND m.object IS NULL ORDER BY c.object LIMIT ?4
-            """, places)
-        for row in gone {
-            let object = row[0].text ?? ""
-            deletes[object] = .object(ObjectText.json(try ObjectText.attributes(row[1].text ?? "")))
-            try ClientDocument.remove(object, client, source.name, in: connection)
+        if let after = scan.client {
+            let gone = try connection.rows(
+                """
+                SELECT c.object, c.content FROM _rho_cd c LEFT JOIN _rho_md m ON m.source = ?1 AND m.owner = ?2 AND m.object = c.object
+                WHERE c.client = ?3 AND c.source = ?1 AND c.object > ?5 AND m.object IS NULL ORDER BY c.object LIMIT ?4
+                """, places + [.text(after)])
+            for row in gone {
+                let object = row[0].text ?? ""
+                deletes[object] = .object(ObjectText.json(try ObjectText.attributes(row[1].text ?? "")))
+                try ClientDocument.remove(object, client, source.name, in: connection)
+            }
+            scan.client = gone.count < size ? nil : gone.last?[0].text ?? after
         }
+        state[.scan] = scan.json
         var commands: JSONObject = [:]
         if !inserts.isEmpty { commands["insert"] = .object(inserts) }
         if !deletes.isEmpty { commands["delete"] = .object(deletes) }
-        return QueryPage(
-            token: "", count: inserts.count + deletes.count, total: try MasterDocument.count(source.name, owner, in: connection), commands: commands)
+        return QueryPage(token: "", count: inserts.count + deletes.count, total: scan.total, commands: commands)
     }
 
     private func addSourceErrors(to commands: inout JSONObject, in connection: any StateConnection) throws {
@@ -155,8 +162,9 @@ struct SourceQuery {
 
     /// A source without a copy answers everything at each query.
     private func passThrough(_ parameters: [String: String]) throws -> QueryPage {
-        var errors: JSONObject = [:]
-        let objects = SourceRefresh(face: face, source: source, user: user).query(parameters, &errors) ?? [:]
+        var errors: JSONObject = [:], objects: [String: [String: String]] = [:]
+        let refresh = SourceRefresh(face: face, source: source, user: user)
+        if try !refresh.visit(parameters, &errors, { objects[$0] = $1 }) { objects = [:] }
         let token = objects.isEmpty ? "" : try face.store.write(label: "rhoconnect token") { try RhoTables.token(face.now, in: $0) }
         var page = QueryPage(token: token, count: objects.count, total: Int64(objects.count), commands: [:])
         if !objects.isEmpty {

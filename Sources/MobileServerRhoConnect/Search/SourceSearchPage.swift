@@ -57,6 +57,7 @@ struct SourceSearchPage {
             try ClientDocument.put(attributes, object.key, client, source.name, in: connection)
             try MasterDocument.put(attributes, object.key, source.name, source.owner(user), in: connection)
         }
+        if !page.isEmpty { try MasterDocument.noteChange(source.name, source.owner(user), in: connection) }
         guard !page.isEmpty else {
             state[.search] = nil
             return []

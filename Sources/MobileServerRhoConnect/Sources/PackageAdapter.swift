@@ -1,21 +1,40 @@
 public import MobileServer
 
+/// Gets an object: its id and attributes.
+typealias ObjectVisit = (_ id: String, _ attributes: [String: String]) throws -> Void
+
+/// An adapter whose objects need not be in memory at one time.
+protocol VisitingAdapter {
+    /// Visits the objects of a query. One that comes several times has the same attributes each time.
+    func forEachObject(user: String, parameters: [String: String], _ visit: ObjectVisit) throws
+}
+
 /// An object of a package as the adapter of a source: clients see the rows of the back end that the user may see, and change them by the operations of the
 /// model, each once.
-struct PackageAdapter: RhoConnectAdapter {
+struct PackageAdapter: RhoConnectAdapter, VisitingAdapter {
     private let object: FaceObject
 
     init(_ object: FaceObject) { self.object = object }
 
     func login(user: String) throws { try explaining { try object.prepareChanges() } }
 
+    func forEachObject(user: String, parameters: [String: String], _ visit: ObjectVisit) throws {
+        try explaining { try object.forEachRow(of: user, parameters: parameters, visit) }
+    }
+
     func query(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
-        try explaining { try object.rows(of: user, parameters: parameters) }
+        var objects: [String: [String: String]] = [:]
+        try forEachObject(user: user, parameters: parameters) { objects[$0] = $1 }
+        return objects
     }
 
     /// Returns the rows whose attributes have the values of the parameters; an unknown attribute finds nothing.
     func search(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
-        try query(user: user, parameters: [:]).filter { row in parameters.allSatisfy { row.value[$0.key] == $0.value } }
+        var found: [String: [String: String]] = [:]
+        try forEachObject(user: user, parameters: [:]) { id, values in
+            if parameters.allSatisfy({ values[$0.key] == $0.value }) { found[id] = values }
+        }
+        return found
     }
 
     func change(_ change: RhoConnectChange) throws -> String? {

@@ -52,6 +52,7 @@ enum RhoTables {
                 file BIGINT NOT NULL, form TEXT NOT NULL, number BIGINT NOT NULL, content \(connection.dialect.bytes) NOT NULL, length BIGINT NOT NULL,
                 PRIMARY KEY (file, form, number))
             """,
+            // The last token, and the versions of copies (see MasterDocument.version).
             "CREATE TABLE IF NOT EXISTS _rho_value (name TEXT PRIMARY KEY, value BIGINT NOT NULL)",
         ] { try connection.execute(statement) }
     }
@@ -103,6 +104,8 @@ struct ClientState {
         /// The texts that the client has.
         case metadata, schema
         case search
+        /// How far the comparison of the objects has come: a ``DocumentScan``.
+        case scan
     }
 
     subscript(_ member: Member) -> JSONValue? {

@@ -158,6 +158,7 @@ struct SourceUpload {
                 INSERT INTO _rho_source (source, owner, changes, errors) VALUES (?1, ?2, 1, '{}')
                 ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes + 1
                 """, [.text(source.name), .text(owner)])
+            try MasterDocument.noteChange(source.name, owner, in: connection)
         }
         switch (change.kind, id) {
         case (.create, let id?):

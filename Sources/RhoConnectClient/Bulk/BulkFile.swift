@@ -3,7 +3,7 @@ internal import MobileStore
 /// The database file of a bulk synchronization: hostile until it was checked. Its values are checked while they are copied: bytes, or a text with
 /// damaged UTF-8, take back the whole copy.
 ///
-/// It is first opened for reading only, with `trusted_schema` off; it must pass SQLite's check, and have tables and indexes alone, with exactly the expected columns.
+/// It is first opened for reading only, with `trusted_schema` off; it must have tables and indexes alone, with exactly the expected columns, and pass SQLite's check.
 /// Nothing in it can then run while it is read.
 struct BulkFile {
     private let path: String
@@ -91,14 +91,19 @@ struct BulkFile {
     // MARK: Checks
 
     private func check(_ file: Connection) throws {
-        let result = try file.rows("PRAGMA quick_check(1)").first?.first?.text
-        guard result == "ok" else { throw unexpected("is damaged: \(result ?? "")") }
+        // Before SQLite's check, which asks the modules of virtual tables about their content.
         for row in try file.rows("SELECT type, name, sql FROM sqlite_schema") {
-            let type = row[0].text ?? "", sql = (row[2].text ?? "").uppercased()
-            guard type == "table" || type == "index", !sql.contains("VIRTUAL TABLE") else {
-                throw unexpected("has a \(type.prefix(20)) \"\((row[1].text ?? "").prefix(80))\"; only tables and indexes are expected")
+            let type = row[0].text ?? ""
+            // SQLite itself writes these words before the name of each table that is not virtual. Other words, or others between them, are a virtual table, or
+            // not from SQLite.
+            let isOrdinary = type == "index" || type == "table" && row[2].text?.hasPrefix("CREATE TABLE ") == true
+            guard isOrdinary else {
+                let kind = type == "table" ? "virtual table" : String(type.prefix(20))
+                throw unexpected("has a \(kind) \"\((row[1].text ?? "").prefix(80))\"; only tables and indexes are expected")
             }
         }
+        let result = try file.rows("PRAGMA quick_check(1)").first?.first?.text
+        guard result == "ok" else { throw unexpected("is damaged: \(result ?? "")") }
         try check(columns: ["source_id", "attrib", "object", "value"], of: "object_values", file)
         try check(columns: ["source_id", "name", "sync_type", "metadata"], of: "sources", file, areAll: false)
     }

@@ -75,7 +75,10 @@ extension RhoConnectClient {
     /// - Throws: as ``onCreateError(_:action:)``.
     public func onDeleteError(_ notify: RhoConnectNotify, action: DeleteErrorAction) throws(RhoConnectError) {
         try forEach(notify.serverErrors.delete, \.delete) { source, refusal, connection in
-            guard !refusal.attributes.isEmpty, try source.table.attributes(of: refusal.object, in: connection) == nil else { return }
+            // The object may be there again, or may have been destroyed again with newer values.
+            guard !refusal.attributes.isEmpty, try source.table.attributes(of: refusal.object, in: connection) == nil,
+                try !source.queue.isDestroyed(refusal.object, in: connection)
+            else { return }
             try source.queue.addDelete(refusal.attributes, of: refusal.object, in: connection)
         }
     }

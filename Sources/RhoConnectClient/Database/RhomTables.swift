@@ -54,10 +54,10 @@ enum RhomTables {
         let found = try connection.first("PRAGMA user_version")?.first?.integer ?? 0
         guard found != version else { return }
         if found == 1 {
-            // The last query of the earlier release may have lost its answer.
+            // The last query of the earlier release may have lost its answer, also one after a success, in a process that was killed.
             try connection.execute("ALTER TABLE sources ADD COLUMN awaits_page INTEGER NOT NULL DEFAULT 0")
             try connection.execute("ALTER TABLE sources ADD COLUMN last_search TEXT NOT NULL DEFAULT ''")
-            try connection.execute("UPDATE sources SET awaits_page = 1 WHERE last_sync_success = 0")
+            try connection.execute("UPDATE sources SET awaits_page = 1")
         } else {
             guard found == 0, try connection.first("SELECT 1 FROM sqlite_schema LIMIT 1") == nil else {
                 throw RhoConnectError(.runtime, "the database has version \(found) of its tables; this release reads the versions 1 and \(version)")

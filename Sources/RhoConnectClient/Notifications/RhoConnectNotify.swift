@@ -106,6 +106,10 @@ public struct RhoConnectServerErrors: Sendable, Hashable {
         public init(sourceName: String, object: String, message: String, attributes: [String: String]) {
             (self.sourceName, self.object, self.message, self.attributes) = (sourceName, object, message, attributes)
         }
+
+        /// The object and its model.
+        fileprivate struct Place: Hashable { let sourceName: String, object: String }
+        fileprivate var place: Place { Place(sourceName: sourceName, object: object) }
     }
 
     /// Refused creates. RhoConnect: `create-error`.
@@ -125,13 +129,27 @@ public struct RhoConnectServerErrors: Sendable, Hashable {
     /// Whether there is no error.
     public var isEmpty: Bool { create.isEmpty && update.isEmpty && delete.isEmpty && source.isEmpty }
 
-    /// Adds the errors of another page.
-    mutating func add(_ other: RhoConnectServerErrors) {
-        create += other.create
-        update += other.update
-        delete += other.delete
-        rollback += other.rollback
-        source.merge(other.source) { $1 }
+    /// Adds the errors of a later page. An object has one refusal of each kind, the newer one; that of an update names the attributes of both, because neither
+    /// update is on the server. The server's values come from the newer refusal alone.
+    mutating func add(_ later: RhoConnectServerErrors) {
+        let older = Dictionary(update.map { ($0.place, $0.attributes) }) { $1 }
+        let lists = [
+            (\RhoConnectServerErrors.create, later.create), (\.update, later.update), (\.delete, later.delete),
+            (\.rollback, later.update + later.rollback),
+        ]
+        for (list, newer) in lists where !newer.isEmpty {
+            let places = Set(newer.map(\.place))
+            self[keyPath: list].removeAll { places.contains($0.place) }
+        }
+        create += later.create
+        update += later.update.map { refusal in
+            var refusal = refusal
+            refusal.attributes.merge(older[refusal.place] ?? [:]) { new, _ in new }
+            return refusal
+        }
+        delete += later.delete
+        rollback += later.rollback
+        source.merge(later.source) { $1 }
     }
 }
 

@@ -5,16 +5,12 @@ internal import MobileStore
 /// They stay after their report until the application answers them, or asks for the next synchronization: a process that ends between report and answer does
 /// not know them any more, and the server does not send them again. Errors of the source itself are not stored; each query brings them again.
 enum StoredErrors {
-    /// Adds refusals; those of the same objects are replaced.
+    /// Adds the refusals of a page.
     static func add(_ errors: RhoConnectServerErrors, of source: Source, in connection: Connection) throws {
         var errors = errors
         errors.source = [:]
         guard !errors.isEmpty else { return }
         var stored = try SourceRow(source.id, in: connection).errors.map { read($0, of: source.name) } ?? .init()
-        for list in lists {
-            let newer = Set(errors[keyPath: list].map(\.object))
-            stored[keyPath: list].removeAll { newer.contains($0.object) }
-        }
         stored.add(errors)
         try write(stored, of: source, in: connection)
     }
@@ -30,10 +26,6 @@ enum StoredErrors {
         stored[keyPath: list].removeAll { objects.contains($0.object) }
         if list == \.update { stored.rollback.removeAll { objects.contains($0.object) } }
         try write(stored, of: source, in: connection)
-    }
-
-    private static var lists: [WritableKeyPath<RhoConnectServerErrors, [RhoConnectServerErrors.Refusal]>] {
-        [\.create, \.update, \.delete, \.rollback]
     }
 
     private static func write(_ errors: RhoConnectServerErrors, of source: Source, in connection: Connection) throws {

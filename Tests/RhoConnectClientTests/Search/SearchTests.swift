@@ -69,6 +69,25 @@ import Testing
         #expect(notes.words == ["Item:in_progress", "Item:in_progress", "Item:in_progress", "complete"])
     }
 
+    @Test("RC-133: the steps count on from page to page; a step at the end of a page is reported next to the page")
+    func progressOverPages() async throws {
+        let bench = try Bench()
+        for first in [1, 4] {
+            let objects = (first..<first + 3).map { "\"\($0)\":{\"a\":\"b\"}" }.joined(separator: ",")
+            bench.server.answer(Self.place, .json(Self.page("Item", "{\(objects)}", count: 3)))
+        }
+        bench.server.answer(Self.place, .json("[[]]"))
+        let notes = bench.notes
+        _ = await withCheckedContinuation { done in
+            bench.client.search([bench.item], progressStep: 2) {
+                notes.add($0)
+                if $0.status == .complete { done.resume(returning: $0) }
+            }
+        }
+        #expect(notes.all.map(\.cumulativeCount) == [2, 3, 4, 6, 6, 0])
+        #expect(notes.all.map(\.processedCount) == [2, 3, 1, 3, 3, 0])
+    }
+
     @Test(arguments: [
         (#"[[{"version":3},{"source":"Item"},{"search-error":{"search-error":{"message":"backend down"}}}]]"#, 200, 8),
         (#"[[{"version":2},{"token":"1"},{"source":"Item"},{"count":1},{"insert":{}}]]"#, 200, 11),

@@ -1,4 +1,5 @@
 import MobileStore
+import MobileTransport
 import RhoConnectClient
 import TestSupport
 import Testing
@@ -133,6 +134,20 @@ import Testing
         #expect(try bench.value("SELECT count(*) FROM object_values WHERE value = 'private'") == 1)
     }
 
+    @Test(
+        "after every reset a bulk synchronization is wanted again, if there was one",
+        arguments: [nil, .notSynchronized, .done, .loadingBlobs] as [RhoConnectClient.BulkSyncState?],
+        [
+            RhoConnectClient.databaseClientReset, RhoConnectClient.databaseFullReset, RhoConnectClient.databaseFullResetAndLogout,
+            RhoConnectClient.databaseFullClientResetAndLogout,
+        ] as [@Sendable (RhoConnectClient) -> () throws(RhoConnectError) -> Void])
+    func resetBulkState(state: RhoConnectClient.BulkSyncState?, reset: @Sendable (RhoConnectClient) -> () throws(RhoConnectError) -> Void) throws {
+        let bench = try Bench()
+        if let state { try bench.client.setBulkSyncState(state) }
+        try reset(bench.client)()
+        #expect(try bench.client.bulkSyncState() == (state == nil ? nil : .notSynchronized))
+    }
+
     @Test func `models whose tables were made anew are named in one reset, which has its mark until a 200`() throws {
         func model(_ name: String, _ version: String) -> RhomModel {
             RhomModel(name, modelType: .fixedSchema(RhomSchema(version: version, properties: [.init("title")])))
@@ -168,9 +183,48 @@ import Testing
         #expect(try bench.item.count() == 1)
     }
 
-    @Test func `a database of the first version is taken over, one of an unknown version is refused`() throws {
+    @Test func `a new client id has neither a page nor a wanted reset of the one before`() throws {
+        func model(_ version: String) -> RhomModel { RhomModel("Fixed", modelType: .fixedSchema(RhomSchema(version: version, "title"))) }
+        let transport = CuttingTransport()
+        let bench = try Bench(others: [model("1")], transport: transport)
+        bench.server.add("Item", #"{"insert":{"77":{"title":"Saw"}}}"#, token: "11")
+        transport.setFate { $0.url.contains("token=11") ? .refuse : .pass }
+        #expect(bench.client.syncAll().errorCode == .network)
+        transport.setFate { _ in .pass }
+        #expect(try bench.value("SELECT token FROM sources WHERE name = 'Item'") == "11")
+        // Another schema wants a reset of its model.
+        let (client, item) = try bench.reopened(others: [model("2")])
+        #expect(try bench.value("SELECT reset FROM sources WHERE name = 'Fixed'") == 1)
+        let second = try StrictServer()
+        defer { second.stop() }
+        try client.setSyncServer(second.url)
+        #expect(client.login(user: "kim", password: "p4ss").errorCode == .none)
+        try item.destroy(["object": "77"])
+        second.forgetRequests()
+        for _ in 0..<2 { #expect(client.syncAll().errorCode == .none) }
+        // The deletion does not wait for a page of the other server.
+        #expect(second.requests.prefix(3).map { $0.method + " " + $0.path } == ["POST /rc/v1/clients", "POST /app/v1/Item", "GET /app/v1/Item"])
+        #expect(second.queries.allSatisfy { $0.query["token"] == "1" })
+        #expect(!second.requests.contains { $0.path.hasSuffix("/reset") })
+        #expect(second.violations == [])
+    }
+
+    @Test func `a reset that another server did not get is not wanted of a new client`() throws {
         let bench = try Bench()
-        try bench.item.create(["title": "Saw"])
+        bench.client.syncAll()
+        try bench.client.databaseFullReset()
+        let second = try StrictServer()
+        defer { second.stop() }
+        try bench.client.setSyncServer(second.url)
+        #expect(bench.client.login(user: "kim", password: "p4ss").errorCode == .none)
+        second.forgetRequests()
+        for _ in 0..<2 { #expect(bench.client.syncAll().errorCode == .none) }
+        #expect(second.requests.map(\.path) == ["/rc/v1/clients", "/app/v1/Item", "/app/v1/Item"])
+    }
+
+    @Test func `a database of the first version is taken over, one of an unknown version is refused`() throws {
+        let bench = try Bench.filled()
+        #expect(try bench.value("SELECT last_sync_success FROM sources WHERE name = 'Item'") == 1)
         try bench.database.close()
         func change(_ statements: String...) throws {
             let store = try Database(ConnectionProfile(path: bench.directory.file("store.db")))
@@ -179,10 +233,11 @@ import Testing
         }
         try change("ALTER TABLE sources DROP COLUMN awaits_page", "ALTER TABLE sources DROP COLUMN last_search", "PRAGMA user_version = 1")
         let (client, item) = try bench.reopened()
-        #expect(try item.findAll().map { $0["title"] } == ["Saw"])
-        // No synchronization of the earlier release went well: the answer to its query may be lost.
-        #expect(try bench.value("SELECT awaits_page FROM sources WHERE name = 'Item'") == 1)
+        // The answer to the last query of the earlier release may be lost: a process that was killed has not noted it.
+        try item.destroy(["object": "77"])
         #expect(client.syncAll().errorCode == .none)
+        #expect(bench.server.requests.map(\.method) == ["GET", "POST", "GET"])
+        #expect(try bench.upload(0)["delete"] == ["77": ["title": "Saw", "price": "12"]])
         #expect(try bench.value("SELECT awaits_page FROM sources WHERE name = 'Item'") == 0)
         try change("PRAGMA user_version = 3")
         let error = #expect(throws: RhoConnectError.self) { _ = try bench.reopened() }

@@ -71,6 +71,18 @@ import Testing
         #expect(try bench.item.count() == 1)
     }
 
+    @Test func `a session that an answer issues again after the logout does not log in`() throws {
+        let transport = CuttingTransport()
+        let bench = try Bench(transport: transport)
+        try bench.item.create(["title": "Saw"])
+        let client = bench.client
+        // The upload was answered: that it was sent is noted, although the logout stops the synchronization.
+        transport.setFate { $0.method == "POST" && $0.url.contains("/app/v1/") ? .passThen { try? client.logout() } : .pass }
+        #expect(client.syncAll().errorCode == .cancelledByUser)
+        #expect(try bench.value("SELECT sent FROM changed_values") == 2)
+        #expect(!client.isLoggedIn)
+    }
+
     @Test("RC-019: the logout registers an empty device under the old session")
     func logout() async throws {
         let bench = try Bench()

@@ -124,6 +124,8 @@ final class CuttingTransport: Transport {
         case pass
         /// It never arrives.
         case refuse
+        /// It is answered, and the function runs before the client has the answer.
+        case passThen(@Sendable () -> Void)
         /// It is answered, but the answer is lost.
         case loseAnswer
         /// The answer ends after this number of bytes.
@@ -138,6 +140,10 @@ final class CuttingTransport: Transport {
         let decide = fate.withLock { $0 }
         switch decide(request) {
         case .pass: return try inner.send(request, receive: receive)
+        case .passThen(let body):
+            let response = try inner.send(request, receive: receive)
+            body()
+            return response
         case .refuse: throw TransportError(.cannotConnect, "refused by the test")
         case .loseAnswer:
             _ = try inner.send(request) { _ in }

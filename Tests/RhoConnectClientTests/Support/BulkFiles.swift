@@ -18,8 +18,10 @@ enum BulkFiles {
     ///   - sources: names with types, numbered from 1.
     ///   - values: rows of `object_values`.
     ///   - extra: further statements.
+    ///   - replacing: a text in the file, and another of the same length that takes its place.
     static func archive(
-        _ directory: TemporaryDirectory, sources: [(String, String)], values: [(Int, String, String, String)] = [], extra: [String] = []
+        _ directory: TemporaryDirectory, sources: [(String, String)], values: [(Int, String, String, String)] = [], extra: [String] = [],
+        replacing: (old: String, new: String)? = nil
     ) throws -> [UInt8] {
         let path = directory.file("bulk-\(UUID().uuidString).data")
         let store = try Database(ConnectionProfile(path: path, journal: .unchanged))
@@ -38,7 +40,9 @@ enum BulkFiles {
             for statement in extra { try connection.execute(statement) }
         }
         try store.close()
-        return try zip([UInt8](Data(contentsOf: URL(filePath: path))), name: "kim_1795000000.data")
+        var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        if let replacing { bytes.replace([UInt8](replacing.old.utf8), with: [UInt8](replacing.new.utf8)) }
+        return try zip(bytes, name: "kim_1795000000.data")
     }
 
     static func zip(_ content: [UInt8], name: String) throws -> [UInt8] {

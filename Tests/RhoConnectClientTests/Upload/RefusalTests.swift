@@ -175,6 +175,84 @@ import Testing
         #expect(try bench.upload(1)["create"] == [id: ["price": "2"]])
     }
 
+    @Test(
+        "a refusal that comes before the one before was answered takes its place, and names the changed attributes of both", arguments: [true, false])
+    func newerRefusal(hasValues: Bool) throws {
+        let bench = try Bench.filled()
+        try bench.item.save(["object": "77", "price": "-1", "title": "bad"])
+        bench.server.add(
+            "Item",
+            #"{"update-error":{"77":{"price":"-1","title":"bad"},"77-error":{"message":"first"}},"update-rollback":{"77":{"title":"Saw","price":"12"}}}"#,
+            count: 0)
+        bench.client.syncAll()
+        let (client, item) = try bench.reopened()
+        try item.save(["object": "77", "price": "-2"])
+        let rollback = hasValues ? #","update-rollback":{"77":{"title":"Saw","price":"14"}}"# : ""
+        bench.server.add("Item", "{\"update-error\":{\"77\":{\"price\":\"-2\"},\"77-error\":{\"message\":\"second\"}}\(rollback)}", count: 0)
+        // Both results: that with the stored refusal and the new one, and that of the next process.
+        for result in [client.syncAll(), try bench.reopened().0.syncAll()] {
+            #expect(
+                result.serverErrors.update
+                    == [.init(sourceName: "Item", object: "77", message: "second", attributes: ["price": "-2", "title": "bad"])])
+            #expect(result.serverErrors.rollback.map(\.attributes) == (hasValues ? [["title": "Saw", "price": "14"]] : []))
+        }
+        let (last, lastItem) = try bench.reopened()
+        try last.onUpdateError(last.syncAll(), action: .retry)
+        let sent = bench.server.uploads.count
+        last.syncAll()
+        #expect(try bench.upload(sent)["update"] == ["77": ["price": "-2", "title": "bad"]])
+        #expect(try lastItem.find("77")?.attributes == ["price": "-2", "title": "bad"])
+    }
+
+    @Test("refused creates and deletions have one refusal, the newer one")
+    func newerRefusalOfOtherKinds() throws {
+        let bench = try Bench.filled()
+        let id = try bench.item.create(["title": "New"])
+        try bench.item.destroy(["object": "77"])
+        func errors(_ message: String, _ title: String) -> String {
+            "{\"create-error\":{\"\(id)\":{\"title\":\"\(title)\"},\"\(id)-error\":{\"message\":\"\(message)\"}},"
+                + "\"delete-error\":{\"77\":{\"title\":\"\(title)\"},\"77-error\":{\"message\":\"\(message)\"}}}"
+        }
+        bench.server.add("Item", errors("first", "old"), count: 0)
+        bench.client.syncAll()
+        let (client, _) = try bench.reopened()
+        bench.server.add("Item", errors("second", "new"), count: 0)
+        for result in [client.syncAll(), try bench.reopened().0.syncAll()] {
+            #expect(
+                result.serverErrors.create + result.serverErrors.delete
+                    == [id, "77"].map { .init(sourceName: "Item", object: $0, message: "second", attributes: ["title": "new"]) })
+        }
+    }
+
+    @Test("the retry of a deletion leaves an object that exists again")
+    func deleteErrorOfPresentObject() throws {
+        let bench = try Bench.filled()
+        try bench.item.destroy(["object": "77"])
+        bench.server.add("Item", #"{"delete-error":{"77":{"title":"Saw","price":"12"},"77-error":{"message":"in use"}}}"#, count: 0)
+        let result = bench.client.syncAll()
+        bench.server.add("Item", #"{"insert":{"77":{"title":"Saw","price":"15"}}}"#, token: "12")
+        bench.client.syncAll()
+        try bench.client.onDeleteError(result, action: .retry)
+        #expect(try !bench.item.isChanged())
+        bench.client.syncAll()
+        #expect(bench.server.uploads.count == 1)
+        #expect(try bench.item.find("77")?["price"] == "15")
+    }
+
+    @Test("the retry of a deletion leaves a newer one that waits", arguments: [#""77":{"title":"Saw","price":"12"},"#, ""])
+    func deleteErrorOfDestroyedObject(echo: String) throws {
+        let bench = try Bench.filled()
+        try bench.item.destroy(["object": "77"])
+        bench.server.add("Item", "{\"delete-error\":{\(echo)\"77-error\":{\"message\":\"in use\"}}}", count: 0)
+        let result = bench.client.syncAll()
+        bench.server.add("Item", #"{"insert":{"77":{"title":"Saw","price":"15"}}}"#, token: "12")
+        bench.client.syncAll()
+        try bench.item.destroy(["object": "77"])
+        try bench.client.onDeleteError(result, action: .retry)
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["delete"] == ["77": ["price": "15", "title": "Saw"]])
+    }
+
     @Test("RC-102: a refused deletion is sent again")
     func deleteError() throws {
         let bench = try Bench.filled()

@@ -342,6 +342,22 @@ import Testing
         #expect(try !item.isChanged())
     }
 
+    @Test("an id is in use as long as the deletion of its object waits")
+    func idOfDestroyedObject() throws {
+        let bench = try Bench.filled()
+        try bench.item.destroy(["object": "77"])
+        let error = #expect(throws: RhoConnectError.self) { try bench.item.create(["object": "77", "title": "Axe"]) }
+        #expect(error?.message == "create in \"Item\": the id \"77\" is in use")
+        #expect(throws: RhoConnectError.self) { try bench.item.save(["object": "77", "title": "Axe"]) }
+        bench.client.syncAll()
+        #expect(
+            try bench.upload(0) == ["source_name": "Item", "client_id": "client1", "delete": ["77": ["price": "12", "title": "Saw"]]] as JSONValue)
+        try bench.item.create(["object": "77", "title": "Axe"])
+        bench.client.syncAll()
+        #expect(try bench.upload(1)["create"] == ["77": ["title": "Axe"]])
+        bench.check()
+    }
+
     @Test func `pushChanges sends one upload without changes`() throws {
         let bench = try Bench()
         try bench.item.pushChanges()
