@@ -26,7 +26,16 @@ import Testing
         ("uploadTrace", { _ = try await $0.application.traceService.uploadTrace(Array("<trace/>".utf8)) }),
     ]
 
-    @Test func `the table of these tests has all asynchronous calls`() throws {
+    /// The calls that use the local database alone.
+    private static let localCalls: [(name: String, call: @Sendable (Device) async throws -> Void)] = [
+        ("isSubscribed", { _ = try await $0.crm.isSubscribed() }),
+        ("isSynchronized", { _ = try await $0.crm.isSynchronized("default") }),
+        ("synchronizationGroup", { _ = try await $0.crm.synchronizationGroup(named: "default") }),
+        ("save", { try await $0.crm.synchronizationGroup(named: "default").save() }),
+        ("close", { try await $0.application.close() }),
+    ]
+
+    @Test func `the tables of these tests have all asynchronous calls`() throws {
         let folder = Repository.file("Sources/MobileSync")
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         var names: Set<String> = []
@@ -34,7 +43,21 @@ import Testing
             let text = try String(contentsOf: file, encoding: .utf8)
             for match in text.matches(of: /public [a-z() ]*func (\w+)\([^{]*?\) async/) { names.insert(String(match.1)) }
         }
-        #expect(names == Set(Self.calls.map(\.name)))
+        #expect(names == Set((Self.calls + Self.localCalls).map(\.name)))
+    }
+
+    @Test func `a call that uses the local database alone waits for no call that waits for the server`() async throws {
+        let silent = try SilentServer()
+        let device = try subscribedDevice(silent)
+        let waiting = Task { try await device.crm.recover() }
+        await silent.connection()
+        for (name, call) in Self.localCalls where name != "close" { try await call(device) }
+        let isSubscribed = try await device.crm.isSubscribed()
+        waiting.cancel()
+        let error = await #expect(throws: SyncError.self) { try await waiting.value }
+        #expect(isSubscribed && error?.code == .cancelled)
+        try await device.release(silent)
+        try await device.application.close()
     }
 
     @Test("a call that waits for the server ends with its task", arguments: calls.map(\.name))
