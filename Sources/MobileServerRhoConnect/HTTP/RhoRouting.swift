@@ -238,6 +238,7 @@ extension RhoRequest {
         guard let source = face.sources[name] else { throw RhoFailure.unknownSource }
         let owner = source.owner(body["user_id"]?.string ?? "")
         try face.store.write(label: "rhoconnect push") { connection in
+            _ = try MasterDocument.lock(name, owner, in: connection)
             if call == "push_deletes", case .array(let list)? = body["objects"] {
                 for object in list { try MasterDocument.remove(object.string ?? "", name, owner, in: connection) }
             } else if case .object(let objects)? = body["objects"] {

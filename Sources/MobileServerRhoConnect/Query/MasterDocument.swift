@@ -3,7 +3,7 @@ internal import MobileStore
 
 /// The server's copy of a source's objects, for one owner.
 ///
-/// Each change calls ``noteChange(_:_:in:)`` in its transaction: comparisons with it continue from page to page until then.
+/// Each change calls ``lock(_:_:in:)`` before it writes objects, and ``noteChange(_:_:in:)``: comparisons with the copy continue from page to page until then.
 enum MasterDocument {
     static func object(_ id: String, _ source: String, _ owner: String, in connection: any StateConnection) throws -> [String: String]? {
         try connection.first(
@@ -24,6 +24,17 @@ enum MasterDocument {
     static func remove(_ id: String, _ source: String, _ owner: String, in connection: any StateConnection) throws {
         try connection.execute(
             "DELETE FROM _rho_md WHERE source = ?1 AND owner = ?2 AND object = ?3", [.text(source), .text(owner), .text(id)])
+    }
+
+    /// Keeps other changes of the copy waiting until the transaction ends. Without it, two of them could each wait for an object that the other one has
+    /// written, and PostgreSQL would end one: an upload whose change the adapter has done already.
+    /// - Returns: the number of creates and deletions by uploads.
+    static func lock(_ source: String, _ owner: String, in connection: any StateConnection) throws -> Int64 {
+        try connection.number(
+            """
+            INSERT INTO _rho_source (source, owner, errors) VALUES (?1, ?2, '{}')
+            ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes RETURNING changes
+            """, [.text(source), .text(owner)])
     }
 
     /// Notes that objects have changed.

@@ -58,12 +58,7 @@ struct SourceRefresh {
         _ isLoaded: Bool, _ errors: JSONObject, _ metadata: String?, _ owner: String, _ now: Int64, ifChanges known: Int64,
         in connection: any StateConnection
     ) throws -> Bool {
-        let changes = try connection.first(
-            """
-            INSERT INTO _rho_source (source, owner, errors) VALUES (?1, ?2, '{}')
-            ON CONFLICT (source, owner) DO UPDATE SET changes = _rho_source.changes RETURNING changes
-            """, [.text(source.name), .text(owner)])
-        guard changes?.first?.integer == known else { return false }
+        guard try MasterDocument.lock(source.name, owner, in: connection) == known else { return false }
         if isLoaded { try takeDifferences(owner, in: connection) }
         try connection.execute(
             """

@@ -45,6 +45,7 @@ struct SourceSearchPage {
     /// Takes the next results that the client does not hold. It holds them from now on.
     private func next(_ state: inout ClientState, _ size: Int, in connection: any StateConnection) throws -> JSONValue {
         guard case .object(let rest)? = state[.search]?["rest"], let token = state[.search]?["token"]?.string else { return [] }
+        let owner = source.owner(user)
         var page: JSONObject = [:], left: [(String, JSONValue)] = []
         for object in rest {
             let attributes = ObjectText.received(object.value)
@@ -53,11 +54,12 @@ struct SourceSearchPage {
                 left.append((object.key, object.value))
                 continue
             }
+            if page.isEmpty { _ = try MasterDocument.lock(source.name, owner, in: connection) }
             page[object.key] = object.value
             try ClientDocument.put(attributes, object.key, client, source.name, in: connection)
-            try MasterDocument.put(attributes, object.key, source.name, source.owner(user), in: connection)
+            try MasterDocument.put(attributes, object.key, source.name, owner, in: connection)
         }
-        if !page.isEmpty { try MasterDocument.noteChange(source.name, source.owner(user), in: connection) }
+        if !page.isEmpty { try MasterDocument.noteChange(source.name, owner, in: connection) }
         guard !page.isEmpty else {
             state[.search] = nil
             return []

@@ -96,7 +96,8 @@ final class FaceBench: Sendable {
     let adapter: MemoryAdapter
     let time = SystemLock<Int64>(1_795_000_000_000)
     let sources: [RhoConnectSource]
-    private let stateDatabase: PostgreSQLTestDatabase?
+    /// The database of the state in PostgreSQL.
+    let stateDatabase: PostgreSQLTestDatabase?
     private let settings: RhoConnectServer.Configuration
 
     init(
