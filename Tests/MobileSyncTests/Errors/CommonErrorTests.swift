@@ -61,10 +61,10 @@ import Testing
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         expect(
             /open ".*\/missing\/crm\.db": its folder does not exist; create the folder, or correct the path \(ObjectError 1008\)\. .*/,
-            try error { try CRM.open(ConnectionProfile(path: directory.file("missing/crm.db"))).openConnection() })
+            try error { _ = try CRM.open(ConnectionProfile(path: directory.file("missing/crm.db"))).openConnection() })
         expect(
             /open ".*\/folder": it is a folder; give the path of a file \(ObjectError 1008\)\. Correct the name, or create it\./,
-            try error { try CRM.open(ConnectionProfile(path: folder)).openConnection() })
+            try error { _ = try CRM.open(ConnectionProfile(path: folder)).openConnection() })
 
         let path = directory.file("crm.db")
         let crm = try CRM.open(ConnectionProfile(path: path))
@@ -90,7 +90,7 @@ import Testing
         _ = try other.write { try $0.execute("PRAGMA user_version = 9999") }
         expect(
             /.* \(ObjectError 2018\)\. Install the newer application, or choose another file\..*/,
-            try error { try CRM.open(ConnectionProfile(path: path)).openConnection() })
+            try error { _ = try CRM.open(ConnectionProfile(path: path)).openConnection() })
         try other.close()
     }
 
@@ -101,7 +101,7 @@ import Testing
         try foreign.close()
         expect(
             /".*foreign\.db": the file has a table "notes" that is not ours; choose another file \(ObjectError 2018\)\. Install .*/,
-            try error { try CRM.open(ConnectionProfile(path: directory.file("foreign.db"))) })
+            try error { _ = try CRM.open(ConnectionProfile(path: directory.file("foreign.db"))) })
         // A database of another package.
         let model =
             #"{"format": 1, "name": "Notes", "objects": [{"name": "Note", "local": true, "attributes": [{"name": "text", "type": "string"}]}]}"#
@@ -109,7 +109,7 @@ import Testing
         try PackageDatabase(model: PackageModel(json: model), profile: profile).closeConnection()
         expect(
             /".*notes\.db": the database belongs to package Notes:1\.0, not to CRM:1\.0 \(ObjectError 2018\)\. Install the newer application, or choose .*/,
-            try error { try CRM.open(profile) })
+            try error { _ = try CRM.open(profile) })
     }
 
     @Test func `no permission`() throws {
@@ -122,7 +122,7 @@ import Testing
         func expectRefusal(_ path: String, _ line: Regex<Substring>) throws {
             if geteuid() == 0 { _ = setFileUser(65_534) }
             defer { if geteuid() == 0 { _ = setFileUser(0) } }
-            expect(line, try error { try CRM.open(ConnectionProfile(path: path)) })
+            expect(line, try error { _ = try CRM.open(ConnectionProfile(path: path)) })
         }
         try set(0o555, directory.path)
         defer { try? set(0o755, directory.path) }

@@ -49,7 +49,7 @@ import Testing
     @Test func `at the top level of a program with await each call is refused, and the message says what to do`() throws {
         let code = try OutsideCode()
         for before in ["try", "try await"] {
-            let text = Self.program(Self.calls, before: before, Self.context + "try await Task.sleep(for: .seconds(0))\n", "")
+            let text = Self.program(Self.calls, before: before, Self.context + "await Task.yield()\n", "")
             let messages = try code.check(text, as: "main.swift")
             expectRefusals(of: text, as: "main.swift", messages, "\(before) at the top level")
             #expect(messages.contains("is unavailable from asynchronous contexts; it blocks the thread: write `try await`, in an async function"))
