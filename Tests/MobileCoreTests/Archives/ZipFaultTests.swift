@@ -106,7 +106,7 @@ import Testing
     @Test func `a sink that fails ends the writer with its error, and nothing is lost`() throws {
         let whole = Bytes()
         try write(to: whole)
-        let lost = try leftOver {
+        let lost = leftOver {
             for call in 0..<whole.calls {
                 let target = Bytes(failing: call)
                 let error = #expect(throws: CoreError.self) { try write(to: target) }
@@ -122,7 +122,7 @@ import Testing
         try write(to: archive)
         let source = Bytes(archive.content), target = Bytes()
         try read(from: source, into: target)
-        let lost = try leftOver {
+        let lost = leftOver {
             for call in 0..<source.calls {
                 let error = #expect(throws: CoreError.self) { try read(from: Bytes(archive.content, failing: call), into: Bytes()) }
                 #expect(error?.code == MC_ERROR_IO, "call \(call) of the source")
