@@ -22,6 +22,9 @@ demo: ready ## build in release mode and show a whole offline-first application 
 # The number of tests that run at a time. Without it all begin at once, and hundreds of servers and databases are open together.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 
+# Options of `swift test` that name a file for the events of the last run.
+EVENTS ?=
+
 # The tests of the server and of its two faces run twice, with their state in PostgreSQL and in SQLite. A machine without PostgreSQL skips the first run and
 # says so.
 test: ready-to-test ## run all tests
@@ -29,10 +32,10 @@ ifeq ($(ARGS),)
 	@swift build --build-tests
 	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then \
 	    echo 'the tests of the server, with its state in PostgreSQL:'; \
-	    SERVER_STORE=postgresql .ci/in-memory swift test --skip-build --disable-xctest --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
+	    SERVER_STORE=postgresql .ci/in-memory swift test --skip-build --disable-xctest $(EVENTS) --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
 	else echo 'no PostgreSQL on this machine: the tests of the server run with their state in SQLite only'; fi
 endif
-	.ci/in-memory swift test --disable-xctest $(if $(ARGS),$(ARGS),--skip-build)
+	.ci/in-memory swift test --disable-xctest $(EVENTS) $(if $(ARGS),$(ARGS),--skip-build)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
 PREFIX ?= /usr/local

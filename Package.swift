@@ -146,11 +146,12 @@ let package = Package(
             path: "Benchmarks/References"),
 
         // Tests.
+        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
         .target(
-            name: "TestSupport", dependencies: ["MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"], path: "Tests/TestSupport",
-            exclude: ["README.md"], swiftSettings: swift),
+            name: "TestSupport", dependencies: ["CTestSupport", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"],
+            path: "Tests/TestSupport", exclude: ["README.md"], swiftSettings: swift),
         .target(
-            name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileExecution"], path: "Tests/PostgreSQLTestSupport",
+            name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileExecution", "TestSupport"], path: "Tests/PostgreSQLTestSupport",
             exclude: ["README.md"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),

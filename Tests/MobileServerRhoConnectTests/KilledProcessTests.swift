@@ -18,7 +18,7 @@ import Testing
 
 /// A program of this package, which answers each line of its input by one line.
 private final class Partner {
-    private let process = Process(), input = Pipe(), output = Pipe()
+    private let process = ChildProcess(), input = Pipe(), output = Pipe()
     private var received = Data()
     /// Keeps the pipe whole: a write to a process that is dead would be a signal to this one.
     private let reader: FileHandle
@@ -34,7 +34,7 @@ private final class Partner {
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { process.signal(SIGKILL) }
         process.waitUntilExit()
     }
 

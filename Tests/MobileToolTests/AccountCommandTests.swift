@@ -164,7 +164,7 @@ import Testing
             let shownScreen = screen
             defer { close(shownScreen) }
             let terminal = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let process = Process()
+            let process = ChildProcess()
             process.executableURL = Tool.executable
             process.arguments = ["admin", "--cache", path, "users", "set", "eve"]
             process.standardInput = terminal

@@ -50,7 +50,7 @@ import Testing
         defer { server.kill() }
         let article = try article()
         for isFirst in [true, false] {
-            let application = Process(), output = Pipe()
+            let application = ChildProcess(), output = Pipe()
             application.executableURL = Program.built("Shop")
             application.currentDirectoryURL = URL(fileURLWithPath: folder.path)
             application.arguments = [String(server.port)]

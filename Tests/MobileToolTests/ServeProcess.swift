@@ -7,7 +7,7 @@ import Testing
 /// A process of `mobile serve` with a server and a face. Started again, both have the same ports.
 final class ServeProcess {
     private let arguments: [String], face: String, password: String
-    private var process = Process()
+    private var process = ChildProcess()
     /// The ports of the server and of its face.
     private(set) var ports: [UInt16] = []
     /// The lines that say where both listen.
@@ -20,11 +20,11 @@ final class ServeProcess {
     init(_ arguments: [String], face: String, password: String) { (self.arguments, self.face, self.password) = (arguments, face, password) }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        if process.isRunning { process.signal(SIGKILL) }
     }
 
     func start() throws {
-        process = Process()
+        process = ChildProcess()
         let output = Pipe(), input = Pipe()
         process.executableURL = Tool.executable
         process.arguments = ["serve"] + arguments + ["--port", String(ports.first ?? 0), face, String(ports.last ?? 0), "--password-fd", "0"]
@@ -44,7 +44,7 @@ final class ServeProcess {
 
     /// Sends the signal, and returns the process's status when it has ended.
     @discardableResult func stop(_ signal: Int32) -> Int32 {
-        kill(process.processIdentifier, signal)
+        process.signal(signal)
         process.waitUntilExit()
         return process.terminationStatus
     }

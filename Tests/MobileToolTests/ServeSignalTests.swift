@@ -10,12 +10,12 @@ import Testing
 /// The end of `mobile serve` by signals.
 @Suite struct ServeSignalTests {
     /// Starts a server; its standard error goes to a file.
-    private func start(_ folder: TemporaryDirectory, _ arguments: [String]) throws -> (process: Process, port: UInt16) {
+    private func start(_ folder: TemporaryDirectory, _ arguments: [String]) throws -> (process: ChildProcess, port: UInt16) {
         let backEnd = folder.file("enterprise.db"), model = folder.file("crm.mbo.json")
         _ = try SampleBackEnd.create(at: backEnd, scale: 0.0001)
         try CRM.metadata.model.json.write(toFile: model, atomically: true, encoding: .utf8)
         try Data().write(to: URL(filePath: folder.file("log")))
-        let process = Process(), output = Pipe()
+        let process = ChildProcess(), output = Pipe()
         process.executableURL = Tool.executable
         process.arguments =
             ["serve", "--model", model, "--cache", folder.file("cache.db"), "--backend", "enterprise=\(backEnd)"] + arguments
@@ -32,9 +32,9 @@ import Testing
     }
 
     /// Waits for the end of a process, and kills it if it does not end.
-    private func waitForExit(_ process: Process) throws {
+    private func waitForExit(_ process: ChildProcess) throws {
         let hasEnded = eventually { !process.isRunning }
-        if !hasEnded { kill(process.processIdentifier, SIGKILL) }
+        if !hasEnded { process.signal(SIGKILL) }
         process.waitUntilExit()
         try #require(hasEnded)
     }
@@ -75,7 +75,7 @@ import Testing
         let going = try sender(port)
         process.terminate()
         #expect(try eventually { try String(contentsOfFile: folder.file("log"), encoding: .utf8).contains("draining") })
-        kill(process.processIdentifier, signal)
+        process.signal(signal)
         try waitForExit(process)
         #expect(process.terminationReason == .exit && process.terminationStatus == 128 + signal)
         #expect(going.receiveAll() != nil)

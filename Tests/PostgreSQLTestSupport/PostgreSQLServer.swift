@@ -1,6 +1,7 @@
 internal import Foundation
 internal import MobileExecution
 package import PostgreSQLClient
+internal import TestSupport
 
 /// A PostgreSQL server of the tests' own: a new data folder, a socket in a folder with a short path, settings for speed. It is stopped and removed with this
 /// object, at the latest when the process ends, however it ends: a shell waits for that.
@@ -165,7 +166,7 @@ package final class PostgreSQLServer: Sendable {
 /// A shell that starts the server, and stops it when its input ends: by a word of the tests, or with their process.
 private final class Guard: Sendable {
     let process: Int32
-    private let shell: SystemLock<(process: Process, input: FileHandle)>
+    private let shell: SystemLock<(process: ChildProcess, input: FileHandle)>
 
     /// $1: folder, $2: pg_ctl, $3: options.
     private static let script = """
@@ -178,7 +179,7 @@ private final class Guard: Sendable {
         """
 
     init(folder: String, controls: String, options: String) throws {
-        let process = Process(), input = Pipe(), output = Pipe(), errors = Pipe()
+        let process = ChildProcess(), input = Pipe(), output = Pipe(), errors = Pipe()
         let command = ServerFolder.asServer(["/bin/sh", "-c", Self.script, "sh", folder, controls, options])
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import TestSupport
 
 /// Folders, users, ports and processes of servers.
 package enum ServerFolder {
@@ -36,7 +37,7 @@ package enum ServerFolder {
 
     /// Runs a program as the server's user.
     static func run(_ command: [String]) throws -> (status: Int32, output: String) {
-        let process = Process(), output = Pipe(), command = asServer(command)
+        let process = ChildProcess(), output = Pipe(), command = asServer(command)
         process.executableURL = URL(filePath: command[0])
         process.arguments = Array(command.dropFirst())
         process.currentDirectoryURL = URL(filePath: "/tmp")

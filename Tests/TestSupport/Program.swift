@@ -13,9 +13,9 @@ public enum Program {
     ///   - configure: changes the process before it starts, for example its environment.
     /// - Returns: its status, and its standard output and standard error in one text.
     public static func run(
-        _ program: URL, _ arguments: [String], input: Pipe? = nil, configure: (Process) -> Void = { _ in }
+        _ program: URL, _ arguments: [String], input: Pipe? = nil, configure: (ChildProcess) -> Void = { _ in }
     ) throws -> (status: Int32, output: String) {
-        let process = Process(), output = Pipe()
+        let process = ChildProcess(), output = Pipe()
         process.executableURL = program
         process.arguments = arguments
         process.standardInput = input ?? FileHandle.nullDevice

@@ -39,7 +39,7 @@ import Testing
 
 /// A run of `killed-process`, which is built with the tests.
 private final class Child {
-    private let process = Process(), input = Pipe(), output = Pipe()
+    private let process = ChildProcess(), input = Pipe(), output = Pipe()
     private var received = Data()
 
     init(_ arguments: [String]) throws {
@@ -73,7 +73,7 @@ private final class Child {
     }
 
     func kill() {
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 

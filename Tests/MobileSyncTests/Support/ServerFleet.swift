@@ -19,8 +19,8 @@ final class ServerFleet: Sendable {
     private let ports: [UInt16]
     private let article: String
     private struct Running {
-        var servers: [Int: Process] = [:]
-        var proxy: Process?
+        var servers: [Int: ChildProcess] = [:]
+        var proxy: ChildProcess?
     }
     private let running = SystemLock(Running())
 
@@ -49,7 +49,7 @@ final class ServerFleet: Sendable {
     /// Starts a server with the command of the article's service, and waits until it listens.
     /// - Parameter makesUser: whether it also makes the user of the tests.
     func start(_ index: Int, makesUser: Bool = false) throws {
-        let process = Process(), output = Pipe(), input = Pipe()
+        let process = ChildProcess(), output = Pipe(), input = Pipe()
         process.executableURL = Program.built("mobile")
         process.arguments = try arguments(index) + ["--drain-notice", "0"] + (makesUser ? ["--user", TestBench.user, "--password-fd", "0"] : [])
         process.standardInput = input
@@ -88,7 +88,7 @@ final class ServerFleet: Sendable {
 
     @discardableResult private func end(_ index: Int, _ signal: Int32) -> Int32? {
         guard let process = running.withLock({ $0.servers.removeValue(forKey: index) }) else { return nil }
-        Foundation.kill(process.processIdentifier, signal)
+        process.signal(signal)
         process.waitUntilExit()
         return process.terminationStatus
     }
@@ -96,7 +96,7 @@ final class ServerFleet: Sendable {
     /// Stops a server without ending it (SIGSTOP), or lets it continue (SIGCONT).
     func pause(_ index: Int, _ isPaused: Bool = true) {
         guard let process = running.withLock({ $0.servers[index] }) else { return }
-        Foundation.kill(process.processIdentifier, isPaused ? SIGSTOP : SIGCONT)
+        process.signal(isPaused ? SIGSTOP : SIGCONT)
     }
 
     // MARK: Proxy
@@ -123,7 +123,7 @@ final class ServerFleet: Sendable {
             }
             """
         try configuration.write(toFile: directory.file("nginx.conf"), atomically: true, encoding: .utf8)
-        let process = Process()
+        let process = ChildProcess()
         process.executableURL = URL(filePath: nginx)
         process.arguments = ["-c", directory.file("nginx.conf"), "-p", directory.path, "-g", "daemon off;"]
         process.standardError = try ServerProcess.appending(to: directory.file("nginx.log"))
@@ -134,7 +134,7 @@ final class ServerFleet: Sendable {
     /// Ends nginx without waiting for its requests, so that the connections of all devices break.
     func cutConnections() {
         guard let proxy = running.withLock({ $0.proxy.take() }) else { return }
-        Foundation.kill(proxy.processIdentifier, SIGTERM)
+        proxy.signal(SIGTERM)
         proxy.waitUntilExit()
     }
 

@@ -9,7 +9,7 @@ import TestSupport
 /// `mobile serve` as a process that can be started, killed, and started again over the same files.
 final class ServerProcess: Sendable {
     private struct State {
-        var process: Process?
+        var process: ChildProcess?
         var port = 0
     }
     private let state = SystemLock(State())
@@ -28,7 +28,7 @@ final class ServerProcess: Sendable {
 
     /// Starts the server on a free port and waits until it listens.
     func start() throws {
-        let process = Process(), output = Pipe(), input = Pipe()
+        let process = ChildProcess(), output = Pipe(), input = Pipe()
         process.executableURL = Program.built("mobile")
         process.arguments = [
             "serve", "--model", directory.file("crm.mbo.json"), "--backend", "enterprise=\(backEnd)", "--cache", directory.file("served.db"),
@@ -73,7 +73,7 @@ final class ServerProcess: Sendable {
             return state.process
         }
         guard let process else { return }
-        Foundation.kill(process.processIdentifier, SIGKILL)
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 }

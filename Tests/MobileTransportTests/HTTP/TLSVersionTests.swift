@@ -50,7 +50,7 @@ private final class OpenSSL {
     static let executable = URL(fileURLWithPath: "/usr/bin/openssl")
     static var isThere: Bool { FileManager.default.isExecutableFile(atPath: executable.path) }
 
-    private let process = Process()
+    private let process = ChildProcess()
     private let pipe = Pipe()
 
     init(_ arguments: [String]) throws {
@@ -85,7 +85,7 @@ private final class OpenSSL {
     func stop() {
         guard process.isRunning else { return }
         // SIGKILL, because the threads of tests block the other signals, and a child inherits that.
-        kill(process.processIdentifier, SIGKILL)
+        process.signal(SIGKILL)
         process.waitUntilExit()
     }
 }
