@@ -173,6 +173,22 @@ mcr_status mcr_certificate_names(const mcr_certificate *certificate, mcr_bytes *
     return status;
 }
 
+mcr_status mcr_certificate_begin(const mcr_certificate *certificate, int64_t *not_before)
+{
+    *not_before = 0;
+    ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+    if (epoch == NULL)
+        return ended(MCR_ERROR_NO_MEMORY);
+    int days = 0;
+    int seconds = 0;
+    const bool is_time = ASN1_TIME_diff(&days, &seconds, epoch, X509_get0_notBefore(certificate->x509)) == 1;
+    ASN1_TIME_free(epoch);
+    if (!is_time)
+        return ended(MCR_ERROR_MALFORMED);
+    *not_before = (int64_t)days * 86400 + seconds;
+    return MCR_OK;
+}
+
 mcr_status mcr_certificate_key(const mcr_certificate *certificate, mcr_rsa **key)
 {
     return mcr_rsa_take(X509_get_pubkey(certificate->x509), false, key);

@@ -93,8 +93,20 @@ public final class Certificate: Sendable {
         }
     }
 
+    /// Seconds since 1970 from which it is valid.
+    /// - Throws: ``CryptoError/Code/malformed``: the time cannot be read.
+    public var begin: Int64 {
+        get throws(CryptoError) {
+            var time: Int64 = 0
+            try CryptoError.check(mcr_certificate_begin(handle, &time), "time of a certificate")
+            return time
+        }
+    }
+
     /// Checks that an authority issued the certificate, and that both are valid at a time.
-    /// - Parameter time: seconds since 1970.
+    /// - Parameters:
+    ///   - issuer: the certificate of the authority.
+    ///   - time: seconds since 1970.
     /// - Throws: ``CryptoError/Code/notAuthentic``.
     public func verify(issuer: Certificate, at time: Int64) throws(CryptoError) {
         try CryptoError.check(mcr_certificate_verify(handle, issuer.handle, time), "certificate")

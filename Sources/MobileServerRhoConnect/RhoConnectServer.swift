@@ -3,7 +3,7 @@ internal import MobileExecution
 public import MobileServer
 internal import MobileStore
 
-/// A face of a ``/MobileServer/MobileServer`` that speaks the protocol of RhoConnect servers, so that their clients can use it unchanged.
+/// A face of a `MobileServer` that speaks the protocol of RhoConnect servers, so that their clients can use it unchanged.
 ///
 ///     let face = try RhoConnectServer(server, sources: [RhoConnectSource("Product", adapter: products)])
 ///     let http = try HTTPServer { face.respond(to: $0) }
@@ -46,7 +46,7 @@ public final class RhoConnectServer: Sendable {
     ///   - server: the server, which stays open as long as the face is used.
     ///   - sources: the sources, with different names.
     ///   - configuration: logins, tokens, times.
-    /// - Throws: ``/MobileServer/ServerError`` for two sources of one name, and the errors of the state.
+    /// - Throws: `ServerError` for two sources of one name, and the errors of the state.
     public init(_ server: MobileServer, sources: [RhoConnectSource], configuration: Configuration = Configuration()) throws {
         for (index, source) in sources.enumerated() where sources[..<index].contains(where: { $0.name == source.name }) {
             throw ServerError(.configuration, "RhoConnect source \"\(source.name)\": it is there twice")

@@ -27,7 +27,7 @@ public final class WorklightServer: Sendable {
     /// Opens the state store and creates the tables of the face.
     /// - Parameters:
     ///   - configuration: what the face serves.
-    ///   - state: the configuration of the server whose state store, accounts, clock and log the face uses. The server itself need not run.
+    ///   - serverConfiguration: the configuration of the server whose state store, accounts, clock and log the face uses. The server itself need not run.
     /// - Throws: `ServerError`: a name is wrong or occurs twice, or the store cannot be opened.
     public init(_ configuration: WorklightConfiguration, state serverConfiguration: ServerConfiguration) throws {
         self.configuration = configuration
@@ -127,8 +127,10 @@ public final class WorklightServer: Sendable {
         var environment = ""
         if case .application(_, let name, _) = request.place { environment = name }
         let rule = try application.flatMap { try administration.rule(application: $0.id, environment: environment, version: request.version) }
+        let proof = proof(request, application, session)
         let check = SecurityCheck(
-            request: request, application: application, rule: rule, proof: proof(request, application, session), token: { self.sessions.text() })
+            request: request, application: application, rule: rule, proof: proof, withdrawals: try withdrawals(application, session, proof),
+            token: { self.sessions.text() })
         let anonymous =
             cookies[Self.persistentCookie].flatMap { $0.utf8.count <= 128 ? $0 : nil }
             ?? (session.content.anonymous.isEmpty ? sessions.text() : session.content.anonymous)
@@ -160,6 +162,16 @@ public final class WorklightServer: Sendable {
         guard let application, let provisioning = application.provisioning else { return nil }
         let answer = request.answers[SecurityCheck.provisionedDevice]
         return DeviceProof(answer, provisioning, application: application.id, token: session.content.token, now: clock() / 1000)
+    }
+
+    /// The withdrawals of the device that proves its name now, and of the one that has done so in the session.
+    private func withdrawals(
+        _ application: WorklightApplication?, _ session: SessionStore.Session, _ proof: DeviceProof?
+    ) throws -> [String: DeviceWithdrawal] {
+        guard let application, let provisioning = application.provisioning else { return [:] }
+        let isProven = session.content.identities[SecurityCheck.provisionedDevice] != nil
+        let devices = [proof?.id, isProven ? session.content.device : nil].compactMap(\.self)
+        return try administration.withdrawals(from: devices, provisioning.entity, application: application.id)
     }
 
     private static let sessionCookie = "JSESSIONID"

@@ -59,14 +59,9 @@ import Testing
         let directory = try TemporaryDirectory()
         let files = PackageGenerator(Self.model, source: "large.mbo.json").files
         for file in files { try file.text.write(to: directory.url.appending(path: file.name), atomically: true, encoding: .utf8) }
-        // The modules with which this test was built are next to it.
-        let build = Repository.file(".build/debug")
         let (status, messages) = try Program.run(
             URL(filePath: "/usr/bin/env"),
-            [
-                "swiftc", "-typecheck", "-swift-version", "6", "-I", build.appending(path: "Modules").path, "-Xcc",
-                "-fmodule-map-file=\(build.appending(path: "MobileCore.build/module.modulemap").path)",
-            ] + files.map { directory.file($0.name) }
+            ["swiftc", "-typecheck", "-swift-version", "6"] + BuiltModules.options + files.map { directory.file($0.name) }
         ) { $0.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": directory.path]) { $1 } }
         #expect(status == 0, "\(messages.prefix(2000))")
     }

@@ -7,15 +7,15 @@ internal import MobileExecution
 /// It has the members of Foundation's `Process` that tests use. That one notices the end of a program by a socket that every other process started at the
 /// same moment inherits as well, and its children inherit the pipes of their siblings in the same way: among hundreds of processes that are started by
 /// many threads, a reader then waits for the end of a server that lives as long as the tests. Here a child has its three streams and nothing else, no
-/// signal is blocked in it, and its end is what the kernel says.
+/// signal is blocked in it, and its end is learned from the kernel.
 public final class ChildProcess: @unchecked Sendable {
-    /// What ended a process.
+    /// The cause of a process's end.
     public enum TerminationReason: Sendable { case exit, uncaughtSignal }
 
     private enum State {
         case new
         case running(pid_t)
-        /// The number of the process, which may be that of another one by now, and its status as `waitpid` tells it.
+        /// The number of the process, which may be that of another one by now, and its status in the form of `waitpid`.
         case ended(pid_t, Int32)
     }
 

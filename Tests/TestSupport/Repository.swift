@@ -12,6 +12,19 @@ public enum Repository {
     public static func fixture(_ path: String) -> URL { file("Tests/Fixtures").appending(path: path) }
 }
 
+/// The modules that the tests were built with.
+public enum BuiltModules {
+    /// Options of `swiftc` for a file that imports them: their folder, and the maps of the modules of C that they import without showing them.
+    public static var options: [String] {
+        let build = Repository.file(".build/debug")
+        let ours = ["MobileCore", "CMobileCrypto", "CMobileTransport"].map { build.appending(path: "\($0).build/module.modulemap").path }
+        let systems = ["MobileZlib", "MobileJansson", "MobileSQLite", "MobileCURL", "MobileOpenSSL"].map {
+            Repository.file("CSupport/\($0)/module.modulemap").path
+        }
+        return ["-I", build.appending(path: "Modules").path] + (ours + systems).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
+    }
+}
+
 /// The Northwind sample database. Its model is a fixture; its contents are next to the repository, and tests that need them are skipped when
 /// they are missing.
 public enum Northwind {

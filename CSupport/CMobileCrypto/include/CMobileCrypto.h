@@ -161,6 +161,9 @@ mcr_status mcr_certificate_write(const mcr_certificate *MCR_NONNULL certificate,
 mcr_status mcr_certificate_names(const mcr_certificate *MCR_NONNULL certificate, mcr_bytes *MCR_NONNULL common_name,
                                  mcr_bytes *MCR_NONNULL organization);
 
+/// Returns the time from which the certificate is valid, in seconds since 1970.
+mcr_status mcr_certificate_begin(const mcr_certificate *MCR_NONNULL certificate, int64_t *MCR_NONNULL not_before);
+
 /// Returns the public key. The caller frees it with `mcr_rsa_free`.
 mcr_status mcr_certificate_key(const mcr_certificate *MCR_NONNULL certificate, mcr_rsa *MCR_NULLABLE *MCR_NONNULL key);
 

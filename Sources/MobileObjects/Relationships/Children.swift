@@ -2,7 +2,7 @@
 /// the object until it is refreshed. SMP 2.3: the list property of the parent.
 ///
 /// Iteration and ``count`` cannot throw. Where the database cannot be read they find nothing, ``error`` has the reason, handlers are notified,
-/// and the next save, delete or submit of the object throws. ``all()``, `fetchCount()` and `load(\.orders)` throw at once.
+/// and the next save, delete or submit of the object throws. `all()`, `fetchCount()` and `load(\.orders)` throw at once.
 public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
     private let source: Source
 
@@ -64,7 +64,7 @@ public struct Children<Element: Entity>: ExpressibleByArrayLiteral {
 }
 
 extension Children: RandomAccessCollection {
-    /// Iterates over the children in the order of ``all()``.
+    /// Iterates over the children in the order of `all()`.
     public func makeIterator() -> Iterator {
         switch source {
         case .free(let objects): Iterator(objects)
@@ -103,7 +103,7 @@ extension Children: RandomAccessCollection {
     public var isEmpty: Bool { count == 0 }
     public var underestimatedCount: Int { count }
 
-    /// The child at `position`, from 0, in the order of ``all()``, without a copy of the list.
+    /// The child at `position`, from 0, in the order of `all()`, without a copy of the list.
     public subscript(position: Int) -> Element {
         switch source {
         case .free(let objects): return objects[position]

@@ -4,7 +4,7 @@ public import MobileModel
 package import MobileStore
 
 /// The personalization keys of the package: settings of the user that synchronization parameters take their values from. It is a value: set the keys
-/// to change, then ``save()``. SMP 2.3: `getPersonalizationParameters`.
+/// to change, then `save()`. SMP 2.3: `getPersonalizationParameters`.
 public struct PersonalizationParameters: Sendable {
     private let database: PackageDatabase
     private var changed: [String: AttributeValue] = [:]

@@ -8,7 +8,7 @@ import MobileStore
 ///     parameters.region = "EAST"
 ///     try parameters.save()
 ///
-/// SMP 1.5.3: `getSynchronizationParameters`; later releases have several sets, see ``SubscribableEntity/addSubscription(_:in:)``.
+/// SMP 1.5.3: `getSynchronizationParameters`; later releases have several sets, see `addSubscription` of ``SubscribableEntity``.
 @dynamicMemberLookup public struct SynchronizationParameters<Parameters: SubscriptionParameters>: Sendable, Hashable {
     /// The values by property.
     public var values: Parameters

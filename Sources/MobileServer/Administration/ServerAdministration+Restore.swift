@@ -27,7 +27,7 @@ extension ServerAdministration {
     }
 
     /// Removes everything that has come to its end, see ``Retention``. Works in short transactions, also while servers run.
-    /// - Parameter backEnds: the paths or addresses of back ends whose record of operations is pruned as well.
+    /// - Parameter places: the paths or addresses of back ends whose record of operations is pruned as well.
     /// - Returns: the names of the parts with the numbers of rows that were removed.
     public func prune(backEnds places: [String] = []) throws -> [(name: String, rows: Int)] {
         try configuration.retention.check()

@@ -66,7 +66,7 @@ extension RhoConnectServer {
     ///
     ///     let server = try MobileServer(configuration)
     ///     let face = try RhoConnectServer(server, sources: RhoConnectServer.sources(of: server))
-    /// - Throws: ``/MobileServer/ServerError`` for two packages with objects of one name.
+    /// - Throws: `ServerError` for two packages with objects of one name.
     public static func sources(of server: MobileServer) throws -> [RhoConnectSource] {
         var sources: [RhoConnectSource] = []
         for object in server.faceObjects {

@@ -11,7 +11,9 @@ public protocol RhoConnectAdapter: Sendable {
     /// Ends the work for a user. A thrown error is reported as `logoff-error`.
     func logoff(user: String) throws
     /// Returns all objects: ids with their attributes. RhoConnect: `query`.
-    /// - Parameter parameters: those of the client's query, `query[name]=value`.
+    /// - Parameters:
+    ///   - user: the user of the session.
+    ///   - parameters: those of the client's query, `query[name]=value`.
     func query(user: String, parameters: [String: String]) throws -> [String: [String: String]]
     /// Returns the objects that a search finds. RhoConnect: `search`.
     func search(user: String, parameters: [String: String]) throws -> [String: [String: String]]

@@ -22,6 +22,7 @@ public struct WorklightAdministration: Sendable {
 
     /// Decides about a version of an application.
     /// - Parameters:
+    ///   - decision: the decision, which replaces an earlier one.
     ///   - application: its identifier.
     ///   - environment: such as `iOSnative`.
     ///   - version: the version; nil for all versions without a decision of their own.

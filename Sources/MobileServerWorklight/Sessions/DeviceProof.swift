@@ -3,10 +3,17 @@ internal import MobileStore
 
 /// The signed answer of a device to `wl_deviceAutoProvisioningRealm`, checked except for its token.
 enum DeviceProof {
-    /// A request for a certificate, and the certificate for it, in DER.
-    case request(token: String, certificate: [UInt8])
+    /// A request for a certificate, and the certificate for it, in DER. `begin`: seconds since 1970 from which it is valid.
+    case request(token: String, id: String, certificate: [UInt8], begin: Int64)
     /// A device with a certificate of the authority; application and version are those that it named.
-    case device(token: String, application: String, version: String, id: String)
+    case device(token: String, application: String, version: String, id: String, begin: Int64)
+
+    /// The device that it names.
+    var id: String {
+        switch self {
+        case .request(_, let id, _, _), .device(_, _, _, let id, _): id
+        }
+    }
 
     /// Reads an answer; nil for one that proves nothing. Everything in it may be hostile.
     /// - Parameters:
@@ -43,7 +50,7 @@ enum DeviceProof {
         let certificate = try Certificate(
             of: key, name: device, organization: provisioning.entity.organization(application), issuer: provisioning.authority.certificate,
             issuerKey: provisioning.authority.key, from: now, to: now + Int64(provisioning.validity / .seconds(1)))
-        return .request(token: token, certificate: try certificate.der)
+        return .request(token: token, id: device, certificate: try certificate.der, begin: now)
     }
 
     private static func device(
@@ -59,7 +66,7 @@ enum DeviceProof {
             signed.payload["device"]?["id"]?.string == names.common, let app = signed.payload["app"]?["id"]?.string,
             let version = signed.payload["app"]?["version"]?.string
         else { return nil }
-        return .device(token: token, application: app, version: version, id: names.common)
+        return .device(token: token, application: app, version: version, id: names.common, begin: try certificate.begin)
     }
 }
 

@@ -14,6 +14,8 @@ struct SecurityCheck {
     let rule: VersionRule?
     /// The signed answer of a device, checked before: that takes time, and this runs in a transaction.
     let proof: DeviceProof?
+    /// The decisions of an administrator against certificates, for the devices of ``proof`` and of the session.
+    let withdrawals: [String: DeviceWithdrawal]
     /// Makes the token of a new challenge.
     let token: () -> String
 
@@ -33,6 +35,7 @@ struct SecurityCheck {
             }
             session.application = application.id
             if application.provisioning != nil {
+                if !isAccepted(session.device, session.certified) { session.remove(Self.provisionedDevice) }
                 if answers[Self.provisionedDevice] != nil { takeProof(application, &session) }
             } else if let answer = answers[Self.device] {
                 takeDevice(answer, application, &session)
@@ -72,20 +75,26 @@ struct SecurityCheck {
         var challenge: JSONObject = [
             "ID": ["token": .string(session.token), "entity": .string(provisioning.entity.name), "allowed": .boolean(provisioning.allowsNewDevices)]
         ]
-        if case .request(session.token, let certificate)? = proof { challenge["certificate"] = .string(Data(certificate).base64EncodedString()) }
+        if case .request(session.token, let id, let certificate, let begin)? = proof, isAccepted(id, begin) { challenge["certificate"] = .string(Data(certificate).base64EncodedString()) }
         return .object(challenge)
     }
 
     private func takeProof(_ application: WorklightApplication, _ session: inout SessionContent) {
         // A request for a certificate keeps the token: the answer that is signed with the certificate carries it as well.
-        if case .request(session.token, _)? = proof { return }
-        guard case .device(session.token, application.id, request.version, let device)? = proof else {
+        if case .request(session.token, let id, _, let begin)? = proof, isAccepted(id, begin) { return }
+        guard case .device(session.token, application.id, request.version, let device, let begin)? = proof,
+            isAccepted(device, begin)
+        else {
             session.token = token()
             return
         }
         session.device = device
+        session.certified = begin
         session.satisfy(Self.provisionedDevice, WorklightIdentity.object(device, ["mobileSecurityTest": true]))
     }
+
+    /// Whether a certificate that is valid from `begin` on was not withdrawn from the device.
+    private func isAccepted(_ device: String, _ begin: Int64) -> Bool { withdrawals[device]?.accepts(certifiedAt: begin) ?? true }
 
     private func takeDevice(_ answer: JSONValue, _ application: WorklightApplication, _ session: inout SessionContent) {
         let id = answer["ID"]

@@ -8,6 +8,8 @@ struct SessionContent: Equatable {
     var token: String
     /// The device; empty until it has named itself.
     var device = ""
+    /// The time from which the certificate is valid with which the device has proven its name, in seconds since 1970.
+    var certified: Int64 = 0
     /// The satisfied realms, with their identities.
     var identities = JSONObject()
     /// The realms that were satisfied and are not named to the client yet.
@@ -31,6 +33,7 @@ struct SessionContent: Equatable {
         else { return nil }
         self.init(instance: instance, token: token)
         device = object["device"]?.string ?? ""
+        certified = object["certified"]?.integer ?? 0
         identities = object["identities"]?.object ?? [:]
         unannounced = object["unannounced"]?.array?.compactMap(\.string) ?? []
         confirmed = object["confirmed"]?.string ?? ""
@@ -40,7 +43,8 @@ struct SessionContent: Equatable {
 
     var text: String {
         JSONValue.object([
-            "instance": .string(instance), "token": .string(token), "device": .string(device), "identities": .object(identities),
+            "instance": .string(instance), "token": .string(token), "device": .string(device),
+            "certified": .integer(certified), "identities": .object(identities),
             "unannounced": .array(unannounced.map { .string($0) }), "confirmed": .string(confirmed), "application": .string(application),
             "anonymous": .string(anonymous),
         ]).description

@@ -14,6 +14,12 @@ enum WorklightTables {
                 application TEXT NOT NULL, environment TEXT NOT NULL, version TEXT NOT NULL, state TEXT NOT NULL, message TEXT NOT NULL,
                 message_id TEXT NOT NULL, link TEXT, PRIMARY KEY (application, environment, version))\(ordered)
             """,
+            // organization: the entity in certificates. time: seconds since 1970; certificates that are valid from then on or earlier are withdrawn.
+            """
+            CREATE TABLE IF NOT EXISTS _wl_withdrawal (
+                organization TEXT NOT NULL, device TEXT NOT NULL, time BIGINT NOT NULL, readmitted BIGINT NOT NULL,
+                PRIMARY KEY (organization, device))\(ordered)
+            """,
             """
             CREATE TABLE IF NOT EXISTS _wl_preference (
                 application TEXT NOT NULL, owner TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (application, owner, name))\(ordered)

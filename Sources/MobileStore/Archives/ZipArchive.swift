@@ -44,7 +44,9 @@ internal import MobileCore
     deinit { unsafe mc_zip_free(handle) }
 
     /// Extracts an entry.
-    /// - Parameter take: receives the content in pieces of up to 64 KB. An error that it throws ends the extraction and is thrown by this function.
+    /// - Parameters:
+    ///   - entry: the entry, of this archive.
+    ///   - take: receives the content in pieces of up to 64 KB. An error that it throws ends the extraction and is thrown by this function.
     /// - Throws: ``StoreError/Code/compression`` when the entry is damaged, ``StoreError/Code/limit`` when it is longer than allowed; `take` has then
     ///   received a part of it.
     public func extract(_ entry: Entry, _ take: (RawSpan) throws -> Void) throws {

@@ -12,7 +12,10 @@ extension RhoConnectClient {
     }
 
     /// Logs in, and calls back with a code and a message. RhoConnect: `loginWithUser:pwd:callback:target:`.
-    /// - Parameter callback: called on the client's thread.
+    /// - Parameters:
+    ///   - user: the name of the user.
+    ///   - password: the password.
+    ///   - callback: called on the client's thread.
     public func login(user: String, password: String, callback: @escaping @Sendable (RhoConnectNotify) -> Void) {
         core.cancelCurrent()
         _ = core.submit(
@@ -55,7 +58,7 @@ extension RhoConnectClient {
     public func setDevice(_ device: Device?) { core.withState { $0.device = device } }
 
     /// Synchronizes the models that a push notification names; `all` stands for all models, unknown names are ignored. RhoConnect: `do_sync`.
-    /// - Returns: the result in the form of ``syncAll()``.
+    /// - Returns: the result in the form of `syncAll()`.
     @discardableResult
     public func handlePush(doSync names: [String]) -> RhoConnectNotify {
         if names.contains("all") { return syncAll() }

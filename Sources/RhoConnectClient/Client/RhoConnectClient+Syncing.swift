@@ -80,7 +80,13 @@ extension RhoConnectClient {
     }
 
     /// Searches on the server, and calls back with each notification; the last one is ``RhoConnectNotify/Status/complete`` or an error.
-    /// - Parameter callback: called on the client's thread.
+    /// - Parameters:
+    ///   - models: the models whose objects are searched for.
+    ///   - from: the path of the search on the server; default `search`.
+    ///   - parameters: for the server, as a query string; default none.
+    ///   - syncChanges: whether local changes of these models are uploaded first; default false.
+    ///   - progressStep: a notification comes after each such number of objects of a model, in addition to the one per page; 0 (default): none.
+    ///   - callback: called on the client's thread.
     public func search(
         _ models: [RhomModel], from: String = "search", parameters: String = "", syncChanges: Bool = false, progressStep: Int = 0,
         callback: @escaping @Sendable (RhoConnectNotify) -> Void
@@ -104,7 +110,7 @@ extension RhoConnectClient {
 }
 
 extension RhomModel {
-    /// Synchronizes the model, after the models that it refers to. RhoConnect: `sync`. See ``RhoConnectClient/syncAll()`` for the result.
+    /// Synchronizes the model, after the models that it refers to. RhoConnect: `sync`. See `syncAll()` of the client for the result.
     @discardableResult
     public func sync() -> RhoConnectNotify {
         do {

@@ -103,7 +103,7 @@ public final class RhoConnectClient: Sendable {
     /// The URL of the server with a slash at its end; nil before ``setSyncServer(_:style:)``. RhoConnect: `sync_server`.
     public var syncServer: String? { core.withState { $0.address?.base } }
 
-    /// Whether ``syncAll()``, ``RhomModel/sync()`` and ``search(_:from:parameters:syncChanges:progressStep:)`` return at once and report by callbacks; default
+    /// Whether `syncAll()`, `sync()` of models and `search` return at once and report by callbacks; default
     /// `false`: they return the result, and call no callbacks. RhoConnect: `threaded_mode`.
     public var threadedMode: Bool {
         get { core.withState(\.isThreaded) }

@@ -17,12 +17,12 @@ extension RhomModel {
         return objects
     }
 
-    /// Makes an object of a value's properties; see ``create(_:)-(RhomObject)``. Properties that are nil are left out.
+    /// Makes an object of a value's properties; see `create` of an object. Properties that are nil are left out.
     /// - Throws: ``RhoConnectErrorCode/runtime``; a property that is not a text, number or boolean is an error.
     @discardableResult
     public func create(_ object: some Encodable) throws(RhoConnectError) -> String { try create(RhomCoding.encode(object, of: name)) }
 
-    /// Writes the changed properties of a value, whose property `object` is the id; see ``save(_:)-(RhomObject)``.
+    /// Writes the changed properties of a value, whose property `object` is the id; see `save` of an object.
     /// - Throws: as ``create(_:)-(Encodable)``.
     public func save(_ object: some Encodable) throws(RhoConnectError) { try save(RhomCoding.encode(object, of: name)) }
 }

@@ -30,7 +30,7 @@ extension RhomModel {
     /// Writes the attributes of an object that differ from the stored ones, and marks them for the next synchronization; others stay. An unknown object is
     /// created. RhoConnect: `save:`.
     /// - Parameter object: attributes with the id under `object`.
-    /// - Throws: ``RhoConnectErrorCode/runtime`` without an id, and as ``create(_:)-(RhomObject)``.
+    /// - Throws: ``RhoConnectErrorCode/runtime`` without an id, and as `create`.
     public func save(_ object: RhomObject) throws(RhoConnectError) {
         let attachment = try attached()
         let attributes = try ReservedNames.attributes(of: object)

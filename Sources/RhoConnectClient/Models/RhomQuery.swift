@@ -41,7 +41,7 @@ public struct RhomCondition: Sendable, Hashable {
     }
 }
 
-/// The objects that ``RhomModel/findAll(_:)-(RhomQuery)`` returns, their order and their attributes.
+/// The objects that `findAll` of ``RhomModel`` returns, their order and their attributes.
 public struct RhomQuery: Sendable, Hashable {
     /// The order by one attribute. Objects without the attribute come first.
     public struct Order: Sendable, Hashable {

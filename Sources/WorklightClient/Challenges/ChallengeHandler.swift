@@ -7,7 +7,7 @@ open class ChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
     /// handlers were registered; the first one that returns true handles it. Worklight 5.0.6: `isCustomResponse:`.
     open func isCustomResponse(_ response: WLResponse) -> Bool { false }
 
-    /// Handles the challenge, for example shows a form; calls ``submitSuccess(_:)`` or ``BaseChallengeHandler/submitFailure(_:)`` in the end. Worklight
+    /// Handles the challenge, for example shows a form; calls ``ChallengeHandler/submitSuccess(_:)`` or ``BaseChallengeHandler/submitFailure(_:)`` in the end. Worklight
     /// 5.0.6: `handleChallenge:`.
     open func handleChallenge(_ response: WLResponse) { submitFailure(response) }
 

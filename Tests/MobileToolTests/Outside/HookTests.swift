@@ -75,12 +75,16 @@ import Testing
             import MobileObjects
             import MobileStore
 
-            let crm = try await CRM.open(ConnectionProfile(path: CommandLine.arguments[1]))
-            let customer = Customer(in: crm, name: "Quay Books", street: "Quay 1", city: "Cork", since: .epoch)
-            try await customer.save()
-            print(try await Customer.where(\\.city == "Cork").find(in: crm).map(\\.name))
+            @main struct Outside {
+                static func main() async throws {
+                    let crm = try await CRM.open(ConnectionProfile(path: CommandLine.arguments[1]))
+                    let customer = Customer(in: crm, name: "Quay Books", street: "Quay 1", city: "Cork", since: .epoch)
+                    try await customer.save()
+                    print(try await Customer.where(\\.city == "Cork").find(in: crm).map(\\.name))
+                }
+            }
             """
-        let file = sources.appending(path: "main.swift")
+        let file = sources.appending(path: "Outside.swift")
         try main.write(to: file, atomically: true, encoding: .utf8)
         func build() throws -> (status: Int32, output: String) {
             try Program.run(URL(filePath: "/usr/bin/env"), ["swift", "build", "--package-path", folder.path]) {
@@ -92,7 +96,7 @@ import Testing
         let ran = try Program.run(folder.url.appending(path: ".build/debug/Outside"), [folder.file("crm.db")])
         #expect(ran.status == 0 && ran.output == "[\"Quay Books\"]\n", "\(ran.output)")
 
-        try (main + "\ntry customer.perform(operation: 0)\n").write(to: file, atomically: true, encoding: .utf8)
+        try (main + "\nfunc hook(_ customer: Customer) throws { try customer.perform(operation: 0) }\n").write(to: file, atomically: true, encoding: .utf8)
         let refused = try build()
         #expect(
             refused.status != 0 && refused.output.contains("'perform' is inaccessible due to '@_spi' protection level"),

@@ -21,19 +21,13 @@ struct OutsideCode {
     ///   - name: the name of the file; `main.swift` has top-level code.
     ///   - warnings: whether warnings are errors; not by default.
     func check(_ code: String, as name: String, warnings: Bool = false) throws -> String {
-        let build = Repository.file(".build/debug"), file = folder.file(name)
+        let file = folder.file(name)
         try code.write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }
-        // The modules of C, which those of Swift import without showing them.
-        let ours = ["MobileCore", "CMobileCrypto", "CMobileTransport"].map { build.appending(path: "\($0).build/module.modulemap").path }
-        let systems = ["MobileZlib", "MobileJansson", "MobileSQLite", "MobileCURL", "MobileOpenSSL"].map {
-            Repository.file("CSupport/\($0)/module.modulemap").path
-        }
-        let maps = (ours + systems).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
         let (status, messages) = try Program.run(
             URL(filePath: "/usr/bin/env"),
-            ["swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Outside", "-I", build.appending(path: "Modules").path]
-                + (warnings ? ["-warnings-as-errors"] : []) + (name == "main.swift" ? [] : ["-parse-as-library"]) + maps + generated + [file]
+            ["swiftc", "-typecheck", "-swift-version", "6", "-module-name", "Outside"] + BuiltModules.options
+                + (warnings ? ["-warnings-as-errors"] : []) + (name == "main.swift" ? [] : ["-parse-as-library"]) + generated + [file]
         ) { $0.environment = ProcessInfo.processInfo.environment.merging(["TMPDIR": folder.path]) { $1 } }
         return status == 0 ? "" : messages
     }

@@ -10,10 +10,21 @@ struct FuzzRequest {
     let headers: [String: String]
     let body: [UInt8]
 
+    /// What the answers before have given.
+    struct Known {
+        /// `%C` in path, query and body: the id of the client.
+        var client = ""
+        /// `%I` in fields: the anti-XSRF value of the session.
+        var instance = ""
+        /// The token in what a device signs.
+        var token = ""
+    }
+
     /// - Parameters:
     ///   - bytes: the part of the input.
-    ///   - client: what `%C` stands for in path, query and body: the id that the server gave.
-    init(_ bytes: ArraySlice<UInt8>, client: String) {
+    ///   - known: what stands for the marks of the input.
+    init(_ bytes: ArraySlice<UInt8>, _ known: Known) {
+        let client = known.client
         var rest = bytes
         func line() -> String {
             let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
@@ -29,10 +40,31 @@ struct FuzzRequest {
         var fields: [String: String] = [:]
         while case let text = line(), !text.isEmpty {
             let field = text.split(separator: ":", maxSplits: 1).map(String.init)
-            if field.count == 2 { fields[field[0].lowercased()] = field[1].trimmingCharacters(in: .whitespaces) }
+            if field.count == 2 { fields[field[0].lowercased()] = Self.signed(field[1].trimmingCharacters(in: .whitespaces), known) }
         }
         headers = fields
         body = Array(String(decoding: rest, as: UTF8.self).replacingOccurrences(of: "%C", with: client).utf8)
+    }
+
+    /// Replaces `%I`, `%X(certificate)` and `%K(modulus,exponent)`: the last two become the signed JSON of a device with the session's token, so that what
+    /// the face takes from it is read, although no input can sign.
+    private static func signed(_ text: String, _ known: Known) -> String {
+        var text = text.replacingOccurrences(of: "%I", with: known.instance)
+        for mark in ["%X(", "%K("] {
+            guard let start = text.range(of: mark), let end = text.range(of: ")", range: start.upperBound..<text.endIndex) else { continue }
+            let content = text[start.upperBound..<end.lowerBound], parts = content.split(separator: ",", maxSplits: 1).map(String.init)
+            let header =
+                mark == "%X("
+                ? "{\"alg\":\"RS256\",\"x5c\":\"\(content)\"}"
+                : "{\"alg\":\"RS256\",\"jpk\":{\"alg\":\"RSA\",\"mod\":\"\(parts.first ?? "")\",\"exp\":\"\(parts.last ?? "")\"}}"
+            let payload =
+                "{\"token\":\"\(known.token)\",\"deviceId\":\"D\",\"applicationId\":\"Proven\",\"app\":{\"id\":\"Proven\",\"version\":\"1.0\"},"
+                + "\"device\":{\"id\":\"D\"}}"
+            let encoded = [header, payload].map { Data($0.utf8).base64EncodedString().replacingOccurrences(of: "=", with: "") }
+            let safe = encoded.map { $0.replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_") }.joined(separator: ".")
+            text.replaceSubrange(start.lowerBound..<end.upperBound, with: safe + ".AAAA")
+        }
+        return text
     }
 
     func request(cookies: [String: String]) -> ServerRequest {

@@ -82,12 +82,16 @@ final class FuzzedFaces: @unchecked Sendable {
     /// Sends the requests of an input, one client at each face, then checks that an honest client is served.
     func run(_ input: [UInt8]) throws {
         source.reset()
-        var cookies: [Bool: [String: String]] = [:], client = ""
+        var cookies: [Bool: [String: String]] = [:], known = FuzzRequest.Known()
         for part in input.split(separator: 0xFE, maxSplits: 20, omittingEmptySubsequences: true) {
-            let request = FuzzRequest(part, client: client), isWorklight = request.path.hasPrefix("/Demo")
+            let request = FuzzRequest(part, known), isWorklight = request.path.hasPrefix("/Demo")
             let answer = try send(request.request(cookies: cookies[isWorklight] ?? [:]), isWorklight)
             for cookie in answer.cookies { cookies[isWorklight, default: [:]][cookie.name] = cookie.value }
-            if let id = answer.clientID { client = id }
+            if let id = answer.clientID { known.client = id }
+            if isWorklight {
+                known.instance = answer.text(after: "\"WL-Instance-Id\":\"") ?? known.instance
+                known.token = answer.text(after: "\"token\":\"") ?? known.token
+            }
         }
         inputs += 1
         if inputs % 16 == 0 { try checkHonestClient() }
@@ -97,6 +101,12 @@ final class FuzzedFaces: @unchecked Sendable {
         let status: Int
         let body: [UInt8]
         let cookies: [(name: String, value: String)]
+        /// The text between a mark of the body and the next quotation mark.
+        func text(after mark: String) -> String? {
+            let text = String(decoding: body, as: UTF8.self)
+            guard let range = text.range(of: mark) else { return nil }
+            return String(text[range.upperBound...].prefix { $0 != "\"" })
+        }
         var clientID: String? {
             guard case .object(let members)? = try? JSONValue(parsing: body), case .object(let client)? = members["client"] else { return nil }
             return client["client_id"]?.string
@@ -130,6 +140,8 @@ final class FuzzedFaces: @unchecked Sendable {
         if !isWorklight, request.headers["cookie"] == nil, response.status == 200, !isOpen, request.headers["x-rhoconnect-api-token"] != "token" {
             fatalError("\(request.method) \(request.path): 200 without a session")
         }
+        // No input has a key, so none proves the name of a device.
+        if isWorklight, text.contains("\"wl_deviceAutoProvisioningRealm\":{\"userId\"") { fatalError("\(request.path): a device without a key is accepted") }
         return Answer(status: response.status, body: body, cookies: cookies)
     }
 
