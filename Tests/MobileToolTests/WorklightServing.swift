@@ -12,6 +12,8 @@ import WorklightClient
 final class WorklightServing {
     let folder: TemporaryDirectory
     let server: ServeProcess
+    /// The options with which commands find the server's own database.
+    let state: [String]
     private let database: PostgreSQLTestDatabase?
 
     private static let model = """
@@ -35,7 +37,7 @@ final class WorklightServing {
         try Self.model.write(toFile: folder.file("notes.mbo.json"), atomically: true, encoding: .utf8)
         try Self.configuration.write(toFile: folder.file("worklight.json"), atomically: true, encoding: .utf8)
         database = isPostgreSQL ? try PostgreSQLTestDatabase() : nil
-        let backEnd: String, state: [String]
+        let backEnd: String
         if let database {
             try database.connect().execute(Self.table)
             // The tool knows addresses by their scheme.
@@ -66,14 +68,18 @@ final class WorklightServing {
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0].integer ?? -1, $0[1].integer ?? 0) })
     }
 
-    /// A client of the face whose user logs in with the form.
-    func client(_ logins: RecordedLines = RecordedLines()) throws -> WLClient {
+    /// The configuration of a client of the face.
+    func configuration() -> WLConfiguration {
         var configuration = WLConfiguration(
-            host: "127.0.0.1", port: String(try #require(server.ports.last)), serverContext: "/Demo", applicationID: "Demo", applicationVersion: "1.0"
-        )
+            host: "127.0.0.1", port: String(server.ports.last ?? 0), serverContext: "/Demo", applicationID: "Demo", applicationVersion: "1.0")
         configuration.heartbeatInterval = .zero
         configuration.defaultTimeout = .seconds(600)
-        let client = try WLClient(configuration)
+        return configuration
+    }
+
+    /// A client of the face whose user logs in with the form.
+    func client(_ logins: RecordedLines = RecordedLines()) throws -> WLClient {
+        let client = try WLClient(configuration())
         client.registerChallengeHandler(
             AsyncChallengeHandler(realm: "users", isCustomResponse: { $0.responseText.contains("j_security_check") }) { handler, _ in
                 logins.add("login")

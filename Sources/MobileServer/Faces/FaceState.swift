@@ -29,10 +29,12 @@ package final class FaceState: Sendable {
     }
 
     /// Opens the store of a configuration, next to the server that may use it too, and creates missing tables.
-    /// - Parameter tables: the statements that create the tables and indices, each with `IF NOT EXISTS`.
+    /// - Parameters:
+    ///   - createsFile: whether a store in a file that is missing is made; default true.
+    ///   - tables: the statements that create the tables and indices, each with `IF NOT EXISTS`.
     /// - Throws: ``ServerError``.
-    package init(_ configuration: ServerConfiguration, tables: (Dialect) -> [String]) throws {
-        store = try configuration.openStateStore(createsFile: true)
+    package init(_ configuration: ServerConfiguration, createsFile: Bool = true, tables: (Dialect) -> [String]) throws {
+        store = try configuration.openStateStore(createsFile: createsFile)
         let dialect = Dialect(id: store.dialect.id, bytes: store.dialect.bytes, ordered: store.dialect.ordered)
         try store.write(label: "tables of a face") { connection in
             for statement in tables(dialect) { try connection.execute(statement) }

@@ -1,4 +1,4 @@
-internal import MobileServer
+public import MobileServer
 public import MobileStore
 
 /// The administration of a face: versions of applications, notifications, logs of devices, and statistics. Any thread may use it, also while the
@@ -6,6 +6,19 @@ public import MobileStore
 public struct WorklightAdministration: Sendable {
     let state: FaceState
     let clock: @Sendable () -> Int64
+
+    init(state: FaceState, clock: @escaping @Sendable () -> Int64) { (self.state, self.clock) = (state, clock) }
+
+    /// Opens the state of a face, next to the face itself, which may serve meanwhile in another process.
+    /// - Parameter configuration: that of the server. Only the path or the address of the store, its time limits and the clock are used.
+    /// - Throws: `ServerError`, also when there is no such store.
+    public init(stateOf configuration: ServerConfiguration) throws {
+        self.init(
+            state: try FaceState(configuration, createsFile: false) { WorklightTables.statements($0) }, clock: configuration.clock)
+    }
+
+    /// Closes the state. Only for one that ``init(stateOf:)`` has opened, not for that of a face.
+    public func close() throws { try state.close() }
 
     // MARK: Versions
 
@@ -42,6 +55,40 @@ public struct WorklightAdministration: Sendable {
                     state = excluded.state, message = excluded.message, message_id = excluded.message_id, link = excluded.link
                 """,
                 [.text(application), .text(environment), .text(version ?? ""), .text(state.rawValue), .text(message), .text(id), Value(link)])
+        }
+    }
+
+    /// The decision about a version of an application.
+    public struct VersionDecision: Sendable, Hashable {
+        /// The identifier of the application.
+        public let application: String
+        /// Its environment.
+        public let environment: String
+        /// The version; nil for all versions without a decision of their own.
+        public let version: String?
+        /// The decision.
+        public let decision: Version
+    }
+
+    /// Returns the decisions about versions, by application, environment and version.
+    /// - Throws: `ServerError`, `StoreError`.
+    public func versions() throws -> [VersionDecision] {
+        let rows = try state.read {
+            try $0.rows(
+                """
+                SELECT application, environment, version, state, message, message_id, link FROM _wl_rule ORDER BY application, environment, version
+                """)
+        }
+        return rows.map { row in
+            let message = row[4].text ?? "", version = row[2].text ?? ""
+            let decision: Version =
+                switch row[3].text.flatMap({ VersionRule.State(rawValue: $0) }) {
+                case .notify: .notify(message: message, id: row[5].text ?? "")
+                case .disabled: .disabled(message: message, link: row[6].text)
+                case .active, nil: .active
+                }
+            return VersionDecision(
+                application: row[0].text ?? "", environment: row[1].text ?? "", version: version.isEmpty ? nil : version, decision: decision)
         }
     }
 

@@ -20,6 +20,7 @@ enum AdminCommand {
           traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
 
         \(RestoreCommands.usage)
+        \(WorklightCommands.usage)
         --json prints one JSON text for scripts in place of lines for people: a list of objects, the numbers of a cleaning, or {}. It may also be the last word.
         FILE or ADDRESS is the server's own database as for mobile serve; it may be in use. Cleaning goes in short transactions: synchronizations go through in between.
         """
@@ -42,14 +43,19 @@ enum AdminCommand {
             guard arguments.count >= 3, ["--cache", "--store"].contains(arguments[0]) else {
                 throw UsageError(message: "admin: name the server's database with --cache or --store, and a command")
             }
-            let work = try work(arguments[2], Array(arguments.dropFirst(3)))
+            let command = arguments[2], values = Array(arguments.dropFirst(3))
+            let action: (ServerConfiguration) throws -> AdminResult
+            if command == "worklight" {
+                let work = try WorklightCommands.work(values)
+                action = { try WorklightCommands.run(work, $0) }
+            } else {
+                let work = try work(command, values)
+                action = { try run(work, $0) }
+            }
             let isFile = arguments[0] == "--cache"
             var configuration = ServerConfiguration(cachePath: isFile ? arguments[1] : "")
             if !isFile { configuration.storeAddress = arguments[1] }
-            let administration = try ServerAdministration(cacheOf: configuration)
-            let outcome = Result { try work(administration) }
-            try administration.close()
-            let result = try outcome.get()
+            let result = try action(configuration)
             for line in isJSON ? [result.json.description] : result.lines { print(line) }
             return 0
         } catch let error as UsageError {
@@ -59,6 +65,13 @@ enum AdminCommand {
             Terminal.complain("mobile admin: \(Terminal.words(for: error))")
             return 1
         }
+    }
+
+    private static func run(_ work: (ServerAdministration) throws -> AdminResult, _ configuration: ServerConfiguration) throws -> AdminResult {
+        let administration = try ServerAdministration(cacheOf: configuration)
+        let outcome = Result { try work(administration) }
+        try administration.close()
+        return try outcome.get()
     }
 
     /// The action of a command; its arguments are checked before the cache is opened.
