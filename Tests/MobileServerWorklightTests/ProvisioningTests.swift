@@ -191,7 +191,7 @@ import WorklightClient
         #expect(try client.call("echo").status == 200)
 
         try administration.withdrawCertificates(of: "D-1", .application, application: "Proven")
-        // Neither the session nor the certificate counts, also not beside an answer that names another device.
+        // Neither the session nor the certificate counts, also not in a request with an answer that names another device.
         #expect(try answer(client, request(first) { $1["deviceId"] = "D-3" }).challenges?.keys == [Self.realm])
         #expect(try client.call("echo").challenges?.keys == [Self.realm])
         face.time.withLock { $0 += 2_000 }
@@ -205,7 +205,7 @@ import WorklightClient
         #expect(try !administration.readmit("D-9", .application, application: "Proven"))
         face.time.withLock { $0 += 5_000 }
         #expect(try administration.readmit("D-1", .application, application: "Proven"))
-        // In this second, the old certificates and new ones cannot be told apart.
+        // In this second, the old certificates and new ones look alike.
         #expect(try answer(client, self.request(token())).challenges?[Self.realm]?["certificate"] == nil)
         face.time.withLock { $0 += 1_000 }
         #expect(try answer(client, proof(token(), certificate)).accepted == [])

@@ -10,7 +10,7 @@ struct FuzzRequest {
     let headers: [String: String]
     let body: [UInt8]
 
-    /// What the answers before have given.
+    /// Values from the answers before.
     struct Known {
         /// `%C` in path, query and body: the id of the client.
         var client = ""
@@ -22,7 +22,7 @@ struct FuzzRequest {
 
     /// - Parameters:
     ///   - bytes: the part of the input.
-    ///   - known: what stands for the marks of the input.
+    ///   - known: the values for the marks of the input.
     init(_ bytes: ArraySlice<UInt8>, _ known: Known) {
         let client = known.client
         var rest = bytes
