@@ -105,11 +105,13 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
 
-# Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own.
-soak-server: ready-to-test ## 10 minutes of three servers on PostgreSQL and nginx, with 1,000 devices, kills, drains, cut connections and restarts
+# Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own. At the end a standby that
+# lacks the last commits takes over: each of its 100 devices then fetches the rows of all others.
+soak-server: ready-to-test ## 10 minutes of three servers on PostgreSQL and nginx, with 1,000 devices, kills, drains, cut connections and restarts; then a standby that is promoted
 	swift build --build-tests --quiet
 	ulimit -n 65536 2>/dev/null || true; SERVER_SOAK_SECONDS=$${SERVER_SOAK_SECONDS:-600} SERVER_SOAK_DEVICES=$${SERVER_SOAK_DEVICES:-1000} \
 	    swift test --skip-build --disable-xctest --filter SeveralServersTests
+	SERVER_SOAK_DEVICES=100 swift test --skip-build --disable-xctest --filter PromotedStandbyTests
 
 sanitize: sanitize-address sanitize-thread ## run all tests under ASan with UBSan, then under TSan
 
