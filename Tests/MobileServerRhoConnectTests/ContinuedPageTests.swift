@@ -120,6 +120,24 @@ import Testing
         #expect(device.objects["m1"] == ["a": "unseen"] && device.objects["m9"] == ["a": "9"])
     }
 
+    @Test(arguments: ["create", "deletion"])
+    func `an upload while the adapter answers is not undone by the answer`(kind: String) throws {
+        let bench = try FaceBench(Self.five) { $0.pollInterval = 0 }
+        let client = try bench.client(), other = try bench.client(), isFirst = SystemLock(true)
+        try other.drain()
+        bench.adapter.state.withLock {
+            $0.afterReading = {
+                guard isFirst.withLock({ first in defer { first = false }; return first }) else { return }
+                _ = try? other.upload(kind == "create" ? ["create": ["t": ["a": "new"]]] : ["delete": ["m1": ["a": "1"]]])
+            }
+        }
+        let inserted = try client.query(size: 100).commands?["insert"]?.object
+        #expect(!isFirst.withLock { $0 })
+        #expect(inserted?.count == (kind == "create" ? 6 : 4))
+        #expect(inserted?["b1"] == (kind == "create" ? ["a": "new"] : nil))
+        #expect((inserted?["m1"] == nil) == (kind == "deletion"))
+    }
+
     /// Objects that come one by one, some of them twice, until the test's limit.
     private final class Visited: RhoConnectAdapter, VisitingAdapter {
         let state = SystemLock<(objects: [(String, [String: String])], limit: Int)>(([], .max))

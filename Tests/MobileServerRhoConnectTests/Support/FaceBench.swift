@@ -21,6 +21,8 @@ final class MemoryAdapter: RhoConnectAdapter {
         var givesIDs = true
         /// Runs before a query, outside of the lock.
         var beforeQuery: (@Sendable () -> Void)?
+        /// Runs between the reading of a query's objects and their return.
+        var afterReading: (@Sendable () -> Void)?
         var log: [String] = []
     }
     let state = SystemLock(State())
@@ -36,10 +38,11 @@ final class MemoryAdapter: RhoConnectAdapter {
 
     func query(user: String, parameters: [String: String]) throws -> [String: [String: String]] {
         state.withLock { $0.beforeQuery }?()
-        let (objects, error) = state.withLock { state in
+        let (objects, error, afterReading) = state.withLock { state in
             state.queries += 1
-            return (state.objects, state.queryError)
+            return (state.objects, state.queryError, state.afterReading)
         }
+        afterReading?()
         if let error { throw RhoConnectAdapterError(error) }
         return objects
     }
