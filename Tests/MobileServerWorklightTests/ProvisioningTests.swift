@@ -212,6 +212,9 @@ import WorklightClient
         let (again, new, _) = try connected(face)
         #expect(new != certificate)
         #expect(try again.call("echo").status == 200)
+        // Said once more, it takes nothing from the new certificate.
+        #expect(try administration.readmit("D-1", .application, application: "Proven"))
+        #expect(try again.call("echo").status == 200)
         for old in [client, idle] { #expect(try old.call("echo").challenges?.keys == [Self.realm]) }
         #expect(
             try administration.withdrawnDevices().map { "\($0.organization) \($0.device) \($0.isReadmitted)" } == [

@@ -20,7 +20,7 @@ extension WorklightAdministration {
         public let device: String
         /// That to which the certificates belong, as certificates name it: `app:` with the application, `group:` with the group, or `device`.
         public let organization: String
-        /// The time of the withdrawal, in seconds since 1970.
+        /// The time of the withdrawal, later that of the readmission, in seconds since 1970: certificates that are valid from then on or earlier do not count.
         public let time: Int64
         /// Whether the device may get a new certificate.
         public let isReadmitted: Bool
@@ -43,7 +43,12 @@ extension WorklightAdministration {
         }
     }
 
-    /// Lets a device ask for a new certificate after ``withdrawCertificates(of:_:application:)``, from the next second on. The withdrawn ones stay so.
+    /// Lets a device ask for a new certificate after ``withdrawCertificates(of:_:application:)``, from the next second on. The withdrawn ones stay so. A
+    /// second call changes nothing.
+    /// - Parameters:
+    ///   - device: its identifier.
+    ///   - entity: that to which the certificates belong.
+    ///   - application: the application; of significance with the entity `application` alone.
     /// - Returns: whether there was such a withdrawal.
     /// - Throws: `ServerError`, `StoreError`.
     @discardableResult
@@ -52,9 +57,10 @@ extension WorklightAdministration {
             let place: [Value] = [.text(entity.organization(application)), .text(device)]
             let row = try transaction.rows("SELECT time FROM _wl_withdrawal WHERE organization = ?1 AND device = ?2", place).first
             guard row != nil else { return false }
-            // Certificates that were issued between the two calls cannot exist; those of this second could, by another process.
+            // With the present time: another process, whose clock is ahead, may have issued a certificate with a time after that of the withdrawal.
             try transaction.execute(
-                "UPDATE _wl_withdrawal SET readmitted = 1, time = ?3 WHERE organization = ?1 AND device = ?2", place + [.integer(clock() / 1000)])
+                "UPDATE _wl_withdrawal SET readmitted = 1, time = ?3 WHERE organization = ?1 AND device = ?2 AND readmitted = 0",
+                place + [.integer(clock() / 1000)])
             return true
         }
     }

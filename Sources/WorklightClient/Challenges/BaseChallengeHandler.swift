@@ -46,7 +46,8 @@ open class BaseChallengeHandler: @unchecked Sendable {  // derived classes prote
 open class WLChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
     private let messageID = SystemLock<String?>(nil)
 
-    /// Handles a challenge, and calls ``WLChallengeHandler/submitChallengeAnswer(_:)``, ``WLChallengeHandler/submitAnswer()`` or ``BaseChallengeHandler/submitFailure(_:)`` in the end.
+    /// Handles a challenge, and calls ``WLChallengeHandler/submitChallengeAnswer(_:)``, ``WLChallengeHandler/submitAnswer()`` or
+    /// ``BaseChallengeHandler/submitFailure(_:)`` in the end.
     /// Worklight 5.0.6: `handleChallenge:`.
     open func handleChallenge(_ challenge: JSONObject) { submitChallengeAnswer(nil) }
 

@@ -7,8 +7,8 @@ open class ChallengeHandler: BaseChallengeHandler, @unchecked Sendable {
     /// handlers were registered; the first one that returns true handles it. Worklight 5.0.6: `isCustomResponse:`.
     open func isCustomResponse(_ response: WLResponse) -> Bool { false }
 
-    /// Handles the challenge, for example shows a form; calls ``ChallengeHandler/submitSuccess(_:)`` or ``BaseChallengeHandler/submitFailure(_:)`` in the end. Worklight
-    /// 5.0.6: `handleChallenge:`.
+    /// Handles the challenge, for example shows a form; calls ``ChallengeHandler/submitSuccess(_:)`` or
+    /// ``BaseChallengeHandler/submitFailure(_:)`` in the end. Worklight 5.0.6: `handleChallenge:`.
     open func handleChallenge(_ response: WLResponse) { submitFailure(response) }
 
     /// Receives the answer to a login form, with any status, and the successful one to an adapter's procedure. Worklight 5.0.6: `onSuccess:`.
