@@ -159,6 +159,8 @@ public struct AttributeModel: Sendable, Equatable {
     public var scale: Int?
     /// Whether the back end assigns the value when the row is created there. Default false.
     public var isGenerated: Bool
+    /// Whether the device keeps an index of the words of a string, for searches over text. Default false. Format 2.
+    public var isSearchable: Bool
     /// Value of new objects, in its JSON form as text (`"0"`, `"\"NEW\""`); nil if there is none.
     public var defaultValue: String?
     /// The name of the attribute in the model before this one, for upgrades; nil if it has not changed.
@@ -167,7 +169,8 @@ public struct AttributeModel: Sendable, Equatable {
     /// Creates an attribute with these values; omitted ones have the defaults of the format.
     public init(
         name: String, documentation: String? = nil, type: AttributeType, isNullable: Bool = false, length: Int? = nil,
-        precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, defaultValue: String? = nil, was: String? = nil
+        precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, isSearchable: Bool = false, defaultValue: String? = nil,
+        was: String? = nil
     ) {
         self.name = name
         self.documentation = documentation
@@ -177,6 +180,7 @@ public struct AttributeModel: Sendable, Equatable {
         self.precision = precision
         self.scale = scale
         self.isGenerated = isGenerated
+        self.isSearchable = isSearchable
         self.defaultValue = defaultValue
         self.was = was
     }

@@ -59,6 +59,14 @@ MC_MUST_USE mc_status mc_pool_observe(mc_pool *pool, const mc_observation *obser
 /// NULL is allowed.
 void mc_pool_unobserve(mc_pool *pool, mc_observer *MC_NULLABLE observer);
 
+/// Keeps what this thread's writer changes from now on from the observers, until `mc_changes_resume` or the end of its check-out. For content
+/// that follows from other tables, whose changes the observers get: an index of words (FTS5) writes to tables of its own, and to rows that
+/// SQLite does not report, so that each commit would be reported as one that may have changed any table.
+void mc_changes_pause(mc_connection *writer);
+
+/// Ends a pause. Without one it does nothing.
+void mc_changes_resume(mc_connection *writer);
+
 MC_NONNULL_END
 #ifdef __cplusplus
 }

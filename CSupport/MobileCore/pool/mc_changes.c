@@ -96,6 +96,8 @@ static void row_changed(void *context, int operation, const char *schema, const 
 {
     mc_connection *connection = context;
     (void)operation;
+    if (connection->changes.is_paused)
+        return;
     connection->changes.named_rows++;
     if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // SQLite's own rows, such as ANALYZE's
         return;
@@ -122,21 +124,36 @@ static void forget(mc_connection *connection)
     }
     log->any_table = false;
     log->named_rows = 0;
-    log->changes_before = sqlite3_total_changes64(connection->db);
+    log->changes_before = log->changes_at_pause = sqlite3_total_changes64(connection->db);
 }
 
 void mc_changes_forget(mc_connection *writer)
 {
     if (writer->changes.is_on)
         forget(writer);
-    else
-        writer->changes.changes_before = sqlite3_total_changes64(writer->db);  // SQLite counts undone changes as well
+    else  // SQLite counts undone changes as well
+        writer->changes.changes_before = writer->changes.changes_at_pause = sqlite3_total_changes64(writer->db);
+}
+
+void mc_changes_pause(mc_connection *writer)
+{
+    writer->changes.is_paused = true;
+    writer->changes.changes_at_pause = sqlite3_total_changes64(writer->db);
+}
+
+void mc_changes_resume(mc_connection *writer)
+{
+    if (!writer->changes.is_paused)
+        return;
+    writer->changes.is_paused = false;
+    writer->changes.changes_before += sqlite3_total_changes64(writer->db) - writer->changes.changes_at_pause;
 }
 
 void mc_changes_begin(mc_connection *writer)
 {
     mc_pool *pool = writer->pool;
     const bool is_wanted = pool->observers != NULL;
+    writer->changes.is_paused = false;
     if (atomic_exchange(&pool->has_new_observers, false)) {
         for (mc_observer *observer = pool->observers; observer != NULL; observer = observer->next)
             observer->is_new = false;

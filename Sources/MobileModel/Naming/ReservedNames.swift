@@ -42,7 +42,7 @@ package enum ReservedNames {
     /// Attributes of the runtime that dynamic queries can use; a modelled attribute cannot have such a name.
     package static let queryAttributes: Set<String> = [
         "surrogateKey", "pending", "isPending", "isNew", "isDirty", "isCreated", "isUpdated", "isDeleted", "pendingChange", "replayCounter",
-        "replayPending", "replayFailure", "disableSubmit", "hasLogRecords",
+        "replayPending", "replayFailure", "disableSubmit", "hasLogRecords", "searchRelevance",
     ]
 
     /// Columns that every table of the local database has; object SQL may name them.

@@ -93,9 +93,9 @@ package enum LengthRules {
         return problems
     }
 
-    /// Names, in lower case, of the attributes whose values the database compares: they cannot be large.
+    /// Names, in lower case, of the attributes whose values the database compares or searches: they cannot be large.
     private static func comparedAttributes(of object: ObjectModel, in model: PackageModel, _ queryWords: [Set<String>]) -> Set<String> {
-        var names = object.primaryKey
+        var names = object.primaryKey + object.attributes.filter(\.isSearchable).map(\.name)
         for relationship in object.relationships { names += relationship.mapping.map(\.source) }
         for other in model.objects {
             for relationship in other.relationships where relationship.target == object.name { names += relationship.mapping.map(\.target) }

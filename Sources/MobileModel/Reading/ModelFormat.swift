@@ -13,7 +13,7 @@ enum ModelFormat {
         "synchronizationParameters", "queries", "operations", "conflicts", "binding",
     ]
     static let attribute = [
-        "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "default", "was", "documentation",
+        "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "searchable", "default", "was", "documentation",
     ]
     static let relationship = ["name", "target", "cardinality", "composite", "inverse", "mapping", "documentation"]
     static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey", "userAttribute", "attribute"]
@@ -26,7 +26,8 @@ enum ModelFormat {
 
     /// The keys that format 1 does not have: the list they are in, and the key.
     static let keysOfFormat2 = [
-        package: ["roles"], object: ["conflicts"], synchronizationParameter: ["userAttribute", "attribute"], changeDetection: ["triggerLog"],
+        package: ["roles"], object: ["conflicts"], attribute: ["searchable"], synchronizationParameter: ["userAttribute", "attribute"],
+        changeDetection: ["triggerLog"],
     ]
 }
 

@@ -98,7 +98,8 @@ final class ModelReader {
             isNullable: fields.boolean("nullable") ?? false, length: fields.integer("length"),
             precision: fields.integer("precision") ?? (type == .decimal ? AttributeModel.defaultPrecision : nil),
             scale: fields.integer("scale") ?? (type == .decimal ? AttributeModel.defaultScale : nil),
-            isGenerated: fields.boolean("generated") ?? false, defaultValue: fields.json("default"), was: fields.string("was"))
+            isGenerated: fields.boolean("generated") ?? false, isSearchable: fields.boolean("searchable") ?? false,
+            defaultValue: fields.json("default"), was: fields.string("was"))
     }
 
     private func type(_ fields: Fields) -> AttributeType { AttributeType(modelText: fields.required("type")) }

@@ -90,6 +90,9 @@ struct ObjectComparison {
         } else if old.length != new.length, old.type == new.type {
             add(.safe, new.name, new.length.map { "up to \($0) \(new.type.unitOfLength) long now" } ?? "of any length now")
         }
+        if old.isSearchable != new.isSearchable {
+            add(.migration, new.name, new.isSearchable ? "searchable now; its words are indexed" : "no longer searchable")
+        }
         if old.defaultValue != new.defaultValue { add(.safe, new.name, "new rows begin with \(new.defaultValue ?? "no value")") }
         return conversion
     }

@@ -62,12 +62,26 @@ extension ModelValidator {
             if attribute.isGenerated, attribute.type.isComplex || attribute.isLarge {
                 report(.conflict, place["generated"], "the back end cannot assign \(English.withArticle(attribute.type))")
             }
+            checkSearchable(attribute, place["searchable"], inStructure: inStructure)
             if attribute.isLarge, attribute.defaultValue != nil {
                 report(.conflict, place["default"], "a large attribute has no default value")
             } else {
                 checkDefault(attribute, place["default"])
             }
             checkFormerName(attribute, among: attributes, place["was"])
+        }
+    }
+
+    private mutating func checkSearchable(_ attribute: AttributeModel, _ path: ModelPath, inStructure: Bool) {
+        guard attribute.isSearchable else { return }
+        if inStructure {
+            report(.conflict, path, "attributes of objects are searchable, not those of structures")
+        } else if attribute.isLarge {
+            report(
+                .conflict, path, "\"\(attribute.name)\" is \(English.withArticle(attribute.type)); its words are not in the row and cannot be searched",
+                suggestion: attribute.type == .bigString ? "keep it in the row with \"large\": false" : nil)
+        } else if attribute.type != .string {
+            report(.conflict, path, "\(English.withArticle(attribute.type)) has no words to search; only strings are searchable")
         }
     }
 

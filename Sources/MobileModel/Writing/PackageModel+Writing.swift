@@ -10,7 +10,8 @@ extension PackageModel {
         let isBound = objects.contains { object in object.synchronizationParameters.contains { $0.userAttribute != nil } }
         let isLogged = objects.contains { if case .triggerLog = $0.binding?.changeDetection { true } else { false } }
         let refuses = objects.contains { $0.conflicts != .lastWriter }
-        return roles.isEmpty && !isBound && !isLogged && !refuses ? 1 : 2
+        let searches = objects.contains { $0.attributes.contains(where: \.isSearchable) }
+        return roles.isEmpty && !isBound && !isLogged && !refuses && !searches ? 1 : 2
     }
 
     /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
@@ -97,6 +98,7 @@ struct ModelWriter {
         members += number("length", attribute.length) + number("precision", attribute.precision) + number("scale", attribute.scale)
         if let mark { members.append(("large", .boolean(mark))) }
         members += flag("generated", attribute.isGenerated)
+        members += flag("searchable", attribute.isSearchable)
         members += raw("default", attribute.defaultValue)
         members += text("was", attribute.was)
         return members + text("documentation", attribute.documentation)

@@ -112,6 +112,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         if ahead.parts.isEmpty, let next = ahead.next.take() {
             do { ahead.parts = try next.wait() ?? [] } catch { throw failure(error) }
         }
+        try context.package.prepareSearch(rows.plan.searches)
         if ahead.parts.isEmpty { ahead.parts = [try context.package.read { try rows.rows(after: place, in: $0) }] }
         let objects = objects(of: &ahead)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()

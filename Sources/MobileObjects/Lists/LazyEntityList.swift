@@ -46,6 +46,7 @@ public final class LazyEntityList<Element: Entity> {
     public func count() throws -> Int {
         let isCurrent = try validate()
         if let known { return known }
+        try context.package.prepareSearch(rows.plan.searches)
         let count = try context.package.read { try rows.count(in: $0) }
         if isCurrent { known = count }
         return count
@@ -128,6 +129,7 @@ public final class LazyEntityList<Element: Entity> {
     private func page(_ index: Int) throws -> [Element] {
         let isCurrent = try validate()
         if let page = kept(index) { return page }
+        try context.package.prepareSearch(rows.plan.searches)
         let pages = try firstPage(index, isCurrent) ?? context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
         let objects: [Element] = context.objects(pages, rows.plan)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()

@@ -23,6 +23,8 @@ struct ListPlan: Sendable {
     let tables: Set<String>
     /// Whether rows that were deleted here may be among them.
     var seesDeleted = false
+    /// Whether it reads an index of words.
+    var searches = false
     /// The prepared first page; nil where there is none.
     var first: PageSelect?
     /// Relatives to read along with the objects.
@@ -75,7 +77,7 @@ struct ListPlan: Sendable {
             values = try compiler.checkedValues()
             rows = .byPosition(sql: parts.sql + " LIMIT ?\(values.count + 1) OFFSET ?\(values.count + 2)")
         }
-        tables = compiler.tables
+        (tables, searches) = (compiler.tables, compiler.searches)
     }
 
     /// Returns the number of rows of the list where the statement counts `found`.

@@ -16,6 +16,8 @@ public struct AttributeMetadata: Sendable {
     public let length: Int?
     /// Whether the back end assigns the value when the row is created there.
     public let isGenerated: Bool
+    /// Whether the database has an index of the words of the string: see ``TextSearch``.
+    public let isSearchable: Bool
     /// Whether the attribute is part of the modelled primary key.
     public let isKey: Bool
     /// Whether the value is stored outside of the row, in chunks, and read as a stream.
@@ -34,6 +36,7 @@ public struct AttributeMetadata: Sendable {
         isNullable = model.isNullable
         length = model.length
         isGenerated = model.isGenerated
+        isSearchable = model.isSearchable
         self.isKey = isKey
         isLarge = model.isLarge
         let storage = Storage(model)

@@ -36,6 +36,8 @@ public final class EntityMetadata: Sendable {
     /// indirections.
     let attributeCount: Int, referenceCount: Int
     let sql: EntitySQL
+    /// The index of words; nil where no attribute is searchable.
+    let search: SearchIndex?
     private let defaultOperations: [OperationModel.Kind: OperationMetadata]
     private let attributeIndexes: [String: Int]
     private let relationshipIndexes: [String: Int]
@@ -75,6 +77,7 @@ public final class EntityMetadata: Sendable {
         sql = try ObjectError.gate {
             try EntitySQL(table: object.name, attributes: attributes, references: names, primaryKey: object.primaryKey)
         }
+        search = otherOperation == nil ? SearchIndex(of: object.name, attributes) : nil
         attributeIndexes = Dictionary(attributes.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
         relationshipIndexes = Dictionary(relationships.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }

@@ -11,6 +11,8 @@ public final class PackageMetadata: Sendable {
     public let operationClasses: [EntityMetadata]
     /// The objects, followed by the classes of their other operations: all that have a table.
     let storedEntities: [EntityMetadata]
+    /// The objects with searchable attributes.
+    let searchableEntities: [EntityMetadata]
     private let indexes: [String: Int]
 
     /// The package's name, such as `CRM`.
@@ -34,6 +36,7 @@ public final class PackageMetadata: Sendable {
         self.entities = entities
         operationClasses = Array(stored[entities.count...])
         storedEntities = stored
+        searchableEntities = stored.filter { $0.search != nil }
         indexes = Dictionary(stored.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
     }
 

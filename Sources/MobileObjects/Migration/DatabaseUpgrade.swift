@@ -46,7 +46,9 @@ struct DatabaseUpgrade {
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
         let present = try presentStatements()
-        let changed = entities.filter { $0.changesContent || !present.isSuperset(of: $0.new.tableStatements()) }
+        let changed = entities.filter {
+            $0.changesContent || $0.old.search?.tableStatements != $0.new.search?.tableStatements || !present.isSuperset(of: $0.new.tableStatements())
+        }
         var tables = changed.map { TableUpgrade($0, connection) }
         for index in tables.indices { try tables[index].putAside() }
         for object in model.removedObjects { try drop(try old.entity(named: object.name)) }
@@ -58,6 +60,9 @@ struct DatabaseUpgrade {
         for entity in changed { try ValueUpgrade(entity, connection, store).run() }
         try OutboxUpgrade(entities.filter { $0.changesContent || $0.old.refusesConflicts != $0.new.refusesConflicts }, connection, store).run()
         for table in tables { try table.dropAside() }
+        for entity in new.storedEntities where !entities.contains(where: { $0.new === entity }) || changed.contains(where: { $0.new === entity }) {
+            try connection.makeSearchIndex(of: entity)
+        }
         try BookkeepingUpgrade(self).run()
         try connection.removeUnreferencedValues(referencedBy: new.largeValueReferences)
         let settings = PackageSettings(connection)
@@ -84,6 +89,7 @@ struct DatabaseUpgrade {
     }
 
     private func drop(_ entity: EntityMetadata) throws {
+        try connection.dropSearchIndex(of: entity)
         try connection.execute("DROP TABLE \(entity.sql.table)")
         if !entity.isLocal { try connection.execute("DROP TABLE \(entity.sql.originalTable)") }
     }

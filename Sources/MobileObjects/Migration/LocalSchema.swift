@@ -42,6 +42,7 @@ struct LocalSchema {
         }
         let statements = FrameworkTables.statements + metadata.storedEntities.flatMap { $0.tableStatements() }
         for statement in statements { try connection.execute(statement) }
+        for entity in metadata.storedEntities { try connection.makeSearchIndex(of: entity) }
         try connection.prepareLargeValues()
         let settings = PackageSettings(connection)
         try settings.set(.package, .text(metadata.name))

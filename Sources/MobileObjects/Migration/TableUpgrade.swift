@@ -12,6 +12,7 @@ struct TableUpgrade {
     /// Renames the old tables and drops their indexes, whose names the new ones need.
     mutating func putAside() throws {
         ownIndexes = try ownIndexes(of: entity.old.name)
+        try connection.dropSearchIndex(of: entity.old)
         for (table, aside) in zip(oldTables, entity.tables.map(\.aside)) {
             let indexes = try connection.texts(
                 "SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'index' AND \"tbl_name\" = ?1 AND \"sql\" IS NOT NULL", [.text(table)])

@@ -71,6 +71,7 @@ package final class Transaction {
     /// Does the work that is due before the commit.
     func close() throws {
         for step in ClosingStep.allCases { try closing[step]?(self) }
+        try updateSearchIndexes()
         try removeReleasedLargeValues()
     }
 }

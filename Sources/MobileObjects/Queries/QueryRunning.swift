@@ -11,6 +11,7 @@ extension PackageDatabase {
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func executeQuery(_ query: Query) throws -> QueryResultSet {
         let compiled = try QueryCompiler.resultSet(query, in: metadata)
+        try prepareSearch(compiled.searches)
         return QueryResultSet(try read { try compiled.pages($0) }, compiled.columns)
     }
 
@@ -25,6 +26,7 @@ extension PackageDatabase {
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func countQuery(_ query: Query) throws -> Int {
         let compiled = try QueryCompiler.count(query, of: nil, in: metadata)
+        try prepareSearch(compiled.searches)
         return try read { try compiled.count($0) }
     }
 
@@ -72,6 +74,7 @@ extension EntityContext {
     func objects<T: Entity>(_ query: Query, ownedBy owner: Owner? = nil) throws -> [T] {
         let compiled = try QueryCompiler.objects(query, of: metadata, in: package.metadata, ownedBy: owner)
         let paths = try RelationshipPath.paths(query, of: metadata, in: package.metadata)
+        try package.prepareSearch(compiled.searches)
         let objects: [T] = try onePage(compiled) ?? objects(compiled.sql, compiled.values)
         if compiled.seesDeleted { markDeleted(objects) }
         try Prefetch(paths, for: objects, self)?.read()
@@ -111,6 +114,7 @@ extension EntityContext {
 
     func count(_ query: Query, ownedBy owner: Owner? = nil) throws -> Int {
         let compiled = try QueryCompiler.count(query, of: metadata, in: package.metadata, ownedBy: owner)
+        try package.prepareSearch(compiled.searches)
         return try package.read { try compiled.count($0) }
     }
 

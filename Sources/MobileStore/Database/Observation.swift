@@ -109,3 +109,22 @@ private func withCStrings<R>(_ texts: [String], _ body: (UnsafeBufferPointer<Uns
         return unsafe starts.withUnsafeBufferPointer { unsafe body($0) }
     }
 }
+
+extension Connection {
+    /// Runs `body`, and reports none of its changes to observers. For content that follows from other tables, whose changes are reported: an index of words
+    /// (FTS5) writes rows that SQLite does not name, so that each commit would be reported as one that may have changed any table.
+    ///
+    ///     try connection.execute("INSERT INTO note (id, body) VALUES (?1, ?2)", [.integer(1), .text("Ring at the side door")])
+    ///     try connection.withoutReporting {
+    ///         try connection.execute("INSERT INTO words (rowid, body) SELECT id, body FROM note WHERE id = ?1", [.integer(1)])
+    ///     }
+    ///
+    /// - Throws: the error of `body`; ``StoreError/Code/misuse`` on a reader, and after the connection's closure has returned.
+    public func withoutReporting<R>(_ body: () throws -> R) throws -> R {
+        let handle = unsafe try core()
+        guard isWriter else { throw StoreError(.misuse, "a reader changes nothing that could be reported") }
+        unsafe mc_changes_pause(handle)
+        defer { unsafe mc_changes_resume(handle) }
+        return try body()
+    }
+}

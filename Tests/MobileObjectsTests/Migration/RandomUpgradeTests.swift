@@ -18,8 +18,10 @@ import Testing
         let old = try Shop(change.old), fresh = try Shop(change.new)
         let oldFace = ModelFace(old.database, change, isNew: false), freshFace = ModelFace(fresh.database, change, isNew: true)
         for step in work { #expect(try oldFace.run(step) == freshFace.run(step)) }
+        try old.database.checkSearchIndexes()
         let upgraded = try old.upgraded(to: change.new), upgradedFace = ModelFace(upgraded, change, isNew: true)
         try expectEqual(upgraded, fresh.database)
+        try upgraded.checkSearchIndexes()
         for step in rest { #expect(try upgradedFace.run(step) == freshFace.run(step)) }
         try expectEqual(upgraded, fresh.database)
         for record in try upgraded.outbox {
@@ -30,6 +32,7 @@ import Testing
         try upgraded.submitPendingOperations()
         try fresh.database.submitPendingOperations()
         try expectEqual(upgraded, fresh.database)
+        try upgraded.checkSearchIndexes()
         try upgraded.close()
     }
 
@@ -125,7 +128,8 @@ struct RandomModelChange {
         let owner = ObjectModel(
             name: "Owner",
             attributes: [
-                AttributeModel(name: "id", type: .string), AttributeModel(name: "name", type: .string, isNullable: true, length: 80),
+                AttributeModel(name: "id", type: .string),
+                AttributeModel(name: "name", type: .string, isNullable: true, length: 80, isSearchable: Bool.random(using: &random)),
                 AttributeModel(name: "rank", type: .int), AttributeModel(name: "credit", type: .decimal, isNullable: true, precision: 10, scale: 2),
                 AttributeModel(name: "notes", type: .string, isNullable: true), AttributeModel(name: "manual", type: .bigString, isNullable: true),
                 AttributeModel(name: "extra", type: .string, isNullable: true),
@@ -150,6 +154,7 @@ struct RandomModelChange {
         new = old
         func one(in count: Int) -> Bool { Int.random(in: 0..<count, using: &random) == 0 }
         if one(in: 2) { new.attribute("Owner", "rank") { $0.type = .long } }
+        if one(in: 3) { new.attribute("Owner", "name") { $0.isSearchable.toggle() } }
         for (object, attribute) in [("Owner", "credit"), ("Part", "price")] where one(in: 2) {
             let wide = one(in: 2) ? (14, 4) : (30, 5)
             new.attribute(object, attribute) { ($0.precision, $0.scale) = wide }
@@ -185,6 +190,13 @@ struct RandomModelChange {
             new.attribute("Part", "number") { ($0.name, $0.was) = ("partNumber", "number") }
             new.object("Part") { $0.primaryKey = ["partNumber"] }
             attributeNames["Part.number"] = "partNumber"
+        }
+        for name in ["notes", "extra", "phone"] where one(in: 3) {
+            new.object("Owner") { owner in
+                for index in owner.attributes.indices where owner.attributes[index].name == name && owner.attributes[index].type == .string {
+                    owner.attributes[index].isSearchable = true
+                }
+            }
         }
         for object in ["Owner", "Part"] where one(in: 3) { new.object(object) { $0.attributes.shuffle(using: &random) } }
         for object in ["Owner", "Part"] where one(in: 4) {

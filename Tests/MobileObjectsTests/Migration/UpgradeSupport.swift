@@ -68,7 +68,9 @@ struct DatabaseContents: Equatable {
         let own = "\"name\" NOT LIKE 'sqlite%'"
         schema = Set(try connection.rows("SELECT \"sql\" FROM sqlite_schema WHERE \"sql\" IS NOT NULL AND \(own)").compactMap { $0[0].text })
         tables = [:]
-        for table in try connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table' AND \(own)") {
+        // The tables of an index of words depend on the order of the changes: see `checkSearchIndexes`.
+        let readable = "\(own) AND \"name\" NOT LIKE '\\_search:%' ESCAPE '\\'"
+        for table in try connection.rows("SELECT \"name\" FROM sqlite_schema WHERE \"type\" = 'table' AND \(readable)") {
             let name = table[0].text ?? ""
             let columns = try connection.rows("SELECT \"name\" FROM pragma_table_info(?1)", [table[0]]).compactMap { $0[0].text }
             // The space of removed values is freed in separate transactions, sooner or later.

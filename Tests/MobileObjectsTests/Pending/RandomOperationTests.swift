@@ -18,6 +18,7 @@ import Testing
                 try #require(pending == run.reference.pending, place)
                 try #require(waiting == run.reference.waiting, place)
                 try #require(run.faults == [], place)
+                try run.shop.database.checkSearchIndexes(place)
             }
             try run.finish()
             let contents = try run.shop.contents(), isPending = try run.shop.database.hasPendingOperations()

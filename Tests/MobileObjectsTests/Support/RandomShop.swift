@@ -50,7 +50,9 @@ struct Version: Equatable, CustomStringConvertible {
 extension Shop {
     /// Makes a shop whose rows have the columns that the random test needs.
     static func random() throws -> Shop {
-        func text(_ name: String) -> AttributeModel { AttributeModel(name: name, type: .string, isNullable: true) }
+        func text(_ name: String) -> AttributeModel {
+            AttributeModel(name: name, type: .string, isNullable: true, isSearchable: ["name", "city", "note"].contains(name))
+        }
         let revision = AttributeModel(name: "revision", type: .long, isNullable: true)
         let customer = ObjectModel(
             name: "Customer",

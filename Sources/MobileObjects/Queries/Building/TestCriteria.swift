@@ -6,6 +6,8 @@ public indirect enum TestCriteria: Sendable, Hashable {
     case attribute(AttributeTest)
     /// Several conditions together.
     case composite(CompositeTest)
+    /// A search for words.
+    case search(TextSearch)
 }
 
 /// Conditions together. SMP 2.3: `SUPCompositeTest`.

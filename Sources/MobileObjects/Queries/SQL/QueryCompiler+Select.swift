@@ -129,7 +129,8 @@ extension QueryCompiler {
     func order(
         _ query: Query, _ scope: QueryScope, items: [SelectedItem], isGrouped: Bool, distinct: [SelectedItem]?, root: QueryScope.Source?
     ) throws -> [OrderTerm] {
-        try query.sortCriteria.map { sort in
+        try query.sortCriteria.compactMap { sort in
+            if sort.attribute == AttributeSort.relevanceName { return relevanceTerm(sort, scope) }
             let value = try sortValue(sort.attribute, scope, items, isGrouped: isGrouped)
             guard !value.type.isOpaque else {
                 throw ObjectError(.unsupportedType, "query: sorts by \"\(sort.attribute)\", a large or structured attribute, which has no order")

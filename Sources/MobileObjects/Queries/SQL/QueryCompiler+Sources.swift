@@ -58,7 +58,7 @@ extension QueryCompiler {
             if let join = source.join {
                 clause += " \(join.words) \(tableSQL(source)) AS \(source.name) ON \(join.condition)"
             } else {
-                clause += "\(tableSQL(source)) AS \(source.name)"
+                clause += "\(tableSQL(source)) AS \(source.name)\(scope.relevance?.join ?? "")"
             }
         }
         return clause
@@ -107,6 +107,7 @@ extension QueryCompiler {
     /// Returns the terms of WHERE.
     func conditions(_ query: Query, _ scope: QueryScope) throws -> [String] {
         var conditions: [String] = []
+        try findRelevance(query, scope)
         if let test = query.testCriteria { conditions.append(try condition(test, scope, items: [], isHaving: false)) }
         return conditions + (try stateConditions(query.entityFilter, scope))
     }

@@ -9,6 +9,9 @@ extension QueryCompiler {
     func condition(_ test: TestCriteria, _ scope: QueryScope, items: [SelectedItem], isHaving: Bool) throws -> String {
         switch test {
         case .attribute(let test): return try condition(test, scope, items, isHaving: isHaving)
+        case .search(let search):
+            guard !isHaving else { throw ObjectError(.invalidQuery, "query: a search is a condition on rows; use where, not having") }
+            return try condition(search, scope)
         case .composite(let test):
             guard !test.operands.isEmpty else {
                 throw ObjectError(.invalidQuery, "query: a composite test has no operands")

@@ -12,6 +12,8 @@ struct CompiledQuery: Sendable {
     var tables: Set<String> = []
     /// The same as one page of rows, where it is one.
     var page: QueryPage?
+    /// Whether it reads an index of words.
+    var searches = false
 }
 
 /// A query whose rows are one page: it is read faster, and is prepared once.
@@ -44,6 +46,8 @@ final class QueryCompiler {
     private var sourceCount = 0
     /// The tables that the statement reads so far.
     private(set) var tables: Set<String> = []
+    /// Whether the statement reads an index of words.
+    var searches = false
     private var depth = 0
 
     init(_ metadata: PackageMetadata) { self.metadata = metadata }
@@ -55,7 +59,9 @@ final class QueryCompiler {
         }
         let compiler = QueryCompiler(metadata)
         let select = try compiler.select(query, outer: nil)
-        return CompiledQuery(sql: select.sql, values: try compiler.checkedValues(), columns: select.columns, tables: compiler.tables)
+        return CompiledQuery(
+            sql: select.sql, values: try compiler.checkedValues(), columns: select.columns, tables: compiler.tables,
+            searches: compiler.searches)
     }
 
     /// Returns the statement for the objects of a class: the columns of ``EntitySQL/columns``.
@@ -73,7 +79,7 @@ final class QueryCompiler {
         parts.limit = try compiler.limit(query)
         return CompiledQuery(
             sql: (page?.sql).map { $0 + parts.limit } ?? parts.sql, values: try compiler.checkedValues(), columns: [], seesDeleted: root.seesDeleted,
-            tables: compiler.tables, page: page)
+            tables: compiler.tables, page: page, searches: compiler.searches)
     }
 
     /// Returns the same in parts, without its limit and without the key at the end of its order.
@@ -102,7 +108,9 @@ final class QueryCompiler {
         } else {
             inner = try compiler.select(query, outer: nil).sql
         }
-        return CompiledQuery(sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [], tables: compiler.tables)
+        return CompiledQuery(
+            sql: "SELECT count(*) FROM (\(inner))", values: try compiler.checkedValues(), columns: [], tables: compiler.tables,
+            searches: compiler.searches)
     }
 
     /// Binds a value. Returns its placeholder in the statement.

@@ -6,6 +6,17 @@ final class QueryScope {
     var namedColumns: [String] = []
     /// Whether the argument of an aggregate is being written.
     var isInAggregate = false
+    /// The search by whose relevance the rows are sorted.
+    var relevance: Relevance?
+
+    /// A search that is a join instead of a condition, so that its rows have a relevance.
+    struct Relevance {
+        let search: TextSearch
+        /// The join, which follows the first source.
+        let join: String
+        /// The value to sort by.
+        let order: String
+    }
 
     /// One table of a FROM clause.
     final class Source {

@@ -42,6 +42,18 @@ public struct EntityPredicate<Root: QueryableEntity>: Sendable, Hashable {
         Root.columns[keyPath: column].contains(text)
     }
 
+    /// The object has the words of a text in its searchable attributes, the last word being the beginning of one: see ``TextSearch``.
+    ///
+    ///     let query = Customer.where(\.city == "Dublin" && .matching("harbour fo"))
+    ///     for customer in try query.find(in: crm) { print(customer.name) }
+    public static func matching(_ text: String) -> EntityPredicate { matching(TextSearch(text)) }
+
+    /// The object passes a search.
+    ///
+    ///     let anyWord = TextSearch("harbour mill", in: ["name"], requiring: .any)
+    ///     for customer in try Customer.where(.matching(anyWord)).find(in: crm) { print(customer.name) }
+    public static func matching(_ search: TextSearch) -> EntityPredicate { EntityPredicate(.search(search)) }
+
     /// Both hold.
     public static func && (left: EntityPredicate, right: EntityPredicate) -> EntityPredicate { EntityPredicate(left.test && right.test) }
     /// At least one of both holds.

@@ -54,6 +54,17 @@ extension EntitySet {
         with(query.sorted(by: column, order))
     }
 
+    /// Keeps only objects that have the words of a text in their searchable attributes, the last word being the beginning of one: see ``TextSearch``.
+    ///
+    ///     for customer in try crm.customers.matching("harbour fo").find() { print(customer.name) }
+    public func matching(_ text: String) -> EntitySet { with(query.matching(text)) }
+
+    /// Orders the objects first in which the words of the search are frequent, compared with other objects (BM25): see ``AttributeSort/relevance``.
+    ///
+    ///     let best = crm.customers.matching("harbour").orderedByRelevance().limit(10)
+    ///     for customer in try best.find() { print(customer.name) }
+    public func orderedByRelevance() -> EntitySet { with(query.sortedByRelevance()) }
+
     /// Leaves out the first `count` objects.
     ///
     ///     let second = crm.customers.ordered(by: \.name).offset(2).limit(2)  // the second two customers

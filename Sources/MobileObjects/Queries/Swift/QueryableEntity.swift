@@ -47,6 +47,18 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
     ///     let customers = try active.where { $0.name.contains("inn") || $0.contact == nil }.find(in: crm)
     public func `where`(_ predicate: (Root.Columns) -> EntityPredicate<Root>) -> EntityQuery { self.where(predicate(Root.columns)) }
 
+    /// Keeps only objects that have the words of a text in their searchable attributes, the last word being the beginning of one: see ``TextSearch``.
+    ///
+    ///     let query = Customer.where(\.city == "Dublin").matching("harbour fo").sortedByRelevance()
+    ///     for customer in try query.find(in: crm) { print(customer.name) }
+    public func matching(_ text: String) -> EntityQuery { self.where(.matching(text)) }
+
+    /// Sorts the objects first in which the words of the search are frequent, compared with other objects (BM25): see ``AttributeSort/relevance``.
+    ///
+    ///     let best = Customer.all.matching("harbour").sortedByRelevance().limit(10)
+    ///     for customer in try best.find(in: crm) { print(customer.name) }
+    public func sortedByRelevance() -> EntityQuery { changed { $0.sortCriteria.append(.relevance) } }
+
     /// Keeps only objects in one of these states.
     ///
     ///     let changed = Customer.where(\.active == true).filter([.created, .updated])
