@@ -2,7 +2,7 @@ import Foundation
 
 /// All benchmarks, in the order of the table.
 let benchmarks =
-    ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
+    ImportBenchmarks.all + PagingBenchmarks.all + ObjectBenchmarks.all + ListBenchmarks.all + SearchBenchmarks.all + ExportBenchmarks.all + MessageBenchmarks.all
     + LargeValueBenchmarks.all + PoolBenchmarks.all + SynchronizationBenchmarks.all + RhoConnectBenchmarks.all + WorklightBenchmarks.all
     + MatrixBenchmarks.all
 

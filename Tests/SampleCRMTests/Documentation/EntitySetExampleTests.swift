@@ -51,6 +51,20 @@ import Testing
             #expect(example.take() == ["Cork: Castle Inn", "Cork: Mill & Sons", "Dublin: Harbour Foods"])
         }
         do {
+            // Example: EntitySet.matching(_:)
+            let found = crm.customers.matching("harbour fo")
+            for customer in try found.find() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
+            // Example: EntitySet.orderedByRelevance()
+            let best = crm.customers.matching("harbour").orderedByRelevance().limit(10)
+            for customer in try best.find() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
             // Example: EntitySet.offset(_:)
             let second = crm.customers.ordered(by: \.name).offset(2).limit(2)  // the second two customers
             for customer in try second.find() { print(customer.name) }

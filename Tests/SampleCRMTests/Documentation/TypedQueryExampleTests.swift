@@ -52,6 +52,34 @@ import Testing
             #expect(example.take() == ["Harbour Foods"])
         }
         do {
+            // Example: EntityPredicate.matching(_:)
+            let query = Customer.where(\.city == "Dublin" && .matching("harbour fo"))
+            for customer in try query.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
+            // Example: EntityPredicate.matching(_:)
+            let anyWord = TextSearch("harbour mill", in: ["name"], requiring: .any)
+            for customer in try Customer.where(.matching(anyWord)).find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods", "Mill & Sons"])
+        }
+        do {
+            // Example: EntityQuery.matching(_:)
+            let query = Customer.where(\.city == "Dublin").matching("harbour fo").sortedByRelevance()
+            for customer in try query.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
+            // Example: EntityQuery.sortedByRelevance()
+            let best = Customer.all.matching("harbour").sortedByRelevance().limit(10)
+            for customer in try best.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
             // Example: EntityPredicate.contains(_:_:)
             let query = Customer.where(\.city == "Dublin" && .contains(\.name, "food"))
             let customers = try query.find(in: crm)

@@ -56,7 +56,8 @@ extension EntitySet {
 
     /// Keeps only objects that have the words of a text in their searchable attributes, the last word being the beginning of one: see ``TextSearch``.
     ///
-    ///     for customer in try crm.customers.matching("harbour fo").find() { print(customer.name) }
+    ///     let found = crm.customers.matching("harbour fo")
+    ///     for customer in try found.find() { print(customer.name) }
     public func matching(_ text: String) -> EntitySet { with(query.matching(text)) }
 
     /// Orders the objects first in which the words of the search are frequent, compared with other objects (BM25): see ``AttributeSort/relevance``.

@@ -32,7 +32,7 @@ struct SearchExpression {
 
     private struct Phrase {
         var text: String
-        /// Whether it stood between quotes: it is complete then.
+        /// Whether it was between quotes: it is complete then.
         var isClosed: Bool
     }
 

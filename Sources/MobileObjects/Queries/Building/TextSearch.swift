@@ -1,7 +1,7 @@
 /// A search for words in the searchable attributes of objects: those that the model marks with `"searchable": true`.
 ///
 /// Words are the runs of letters and digits in the text; upper and lower case are the same, and so are letters with and without accents. Words between
-/// double quotes stand next to each other. A text without words is passed by every object, as an empty search field is expected to do.
+/// double quotes are next to each other. A text without words finds every object, as users of an empty search field expect.
 ///
 ///     let search = TextSearch("harbour fo")                           // both words; the second one may go on: "food", "fork"
 ///     let exact = TextSearch("\"main street\" -", beginnings: .none)  // the two words next to each other
