@@ -57,14 +57,17 @@ CORE_OBJECTS := $(patsubst $(CORE)/%.c,.build/core/%.o,$(wildcard $(CORE)/*/*.c)
 
 -include $(CORE_OBJECTS:.o=.d)
 
-install: .build/core/libMobileCore.a ## install the C core as a static library with headers and a .pc file (PREFIX, default /usr/local; DESTDIR)
+install: .build/core/libMobileCore.a ## install the C core as a static library with headers and .pc files (PREFIX, default /usr/local; DESTDIR)
 	install -d '$(DESTDIR)$(PREFIX)/include/MobileCore' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 644 $(CORE)/include/*.h '$(DESTDIR)$(PREFIX)/include/MobileCore'
 	install -m 644 $< '$(DESTDIR)$(PREFIX)/lib'
+	version=$$(sed -n 's/^#define MC_VERSION "\(.*\)"/\1/p' $(CORE)/include/MobileCore.h); \
 	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/MobileCore' 'libdir=$${prefix}/lib' '' 'Name: MobileCore' \
-	    'Description: data in and out of SQLite: pool, import, export, pages, large values, JSON' 'Version: 1.0.0' \
-	    'Requires: sqlite3 zlib jansson >= 2.14' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lMobileCore -pthread' \
-	    > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCore.pc'
+	    'Description: data in and out of SQLite: pool, import, export, pages, large values, JSON' "Version: $$version" \
+	    'Requires: sqlite3 zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lMobileCore -pthread' \
+	    > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCore.pc'; \
+	printf '%s\n' 'Name: MobileCoreTrees' 'Description: MobileCore with mc_message_tree.h: JSON messages as trees of jansson' "Version: $$version" \
+	    'Requires: MobileCore jansson >= 2.14' > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCoreTrees.pc'
 
 bench: ready-to-test ## measure everything against its reference, in release mode
 	@swift build -c release --product Benchmarks --quiet

@@ -9,7 +9,8 @@ enum SearchBenchmarks {
     private static let rows: Int64 = 30_000, changedRows: Int64 = 3000
 
     private static let load = Benchmark(
-        id: "search.load", shows: "an import of 30,000 texts of 20 words into an empty table with an index of words, against the import and SQLite's own",
+        id: "search.load",
+        shows: "an import of 30,000 texts of 20 words into an empty table with an index of words, against the import and SQLite's own",
         limit: nil, note: "the reference fills an FTS5 table with one INSERT ... SELECT after the same import without a searchable attribute",
         reference: Side("the same import, then INSERT INTO fts5 SELECT") { workspace, watch in
             try onNewDatabase(workspace) { package in
@@ -18,8 +19,10 @@ enum SearchBenchmarks {
                     try package.write("import") { transaction in
                         try importRows(json, "PlainArticle", transaction)
                         try transaction.connection.execute(
-                            #"CREATE VIRTUAL TABLE words USING fts5(title, body, content='PlainArticle', content_rowid='_sk', tokenize='unicode61 remove_diacritics 2')"#)
-                        try transaction.connection.execute(#"INSERT INTO words (rowid, title, body) SELECT "_sk", "title", "body" FROM "PlainArticle""#)
+                            #"CREATE VIRTUAL TABLE words USING fts5(title, body, content='PlainArticle', content_rowid='_sk', tokenize='unicode61 remove_diacritics 2')"#
+                        )
+                        try transaction.connection.execute(
+                            #"INSERT INTO words (rowid, title, body) SELECT "_sk", "title", "body" FROM "PlainArticle""#)
                     }
                 }
                 let found = try package.store.read { try $0.rows("SELECT rowid FROM words WHERE words MATCH 'w17 AND w3*'") }
@@ -70,8 +73,11 @@ enum SearchBenchmarks {
         prepare: { _ = try filled($0) },
         reference: Side("contains(_:) of both attributes, for both words") { workspace, watch in
             try searches(workspace, &watch) { package, first, second in
-                try PlainArticle.where { ($0.title.contains(" \(first) ") || $0.body.contains(" \(first) ")) && ($0.title.contains(" \(second) ") || $0.body.contains(" \(second) ")) }
-                    .find(in: package).map(\.surrogateKey)
+                try PlainArticle.where {
+                    ($0.title.contains(" \(first) ") || $0.body.contains(" \(first) "))
+                        && ($0.title.contains(" \(second) ") || $0.body.contains(" \(second) "))
+                }
+                .find(in: package).map(\.surrogateKey)
             }
         },
         subject: Side("matching(_:)") { workspace, watch in
@@ -80,7 +86,9 @@ enum SearchBenchmarks {
             }
         })
 
-    private static func searches(_ workspace: Workspace, _ watch: inout Stopwatch, _ body: (Bench, String, String) throws -> [Int64]) throws -> Outcome {
+    private static func searches(_ workspace: Workspace, _ watch: inout Stopwatch, _ body: (Bench, String, String) throws -> [Int64]) throws
+        -> Outcome
+    {
         let package = try Bench.open(ConnectionProfile(path: filled(workspace)))
         var found: [Int64] = []
         try watch.measure {
@@ -116,7 +124,7 @@ enum SearchBenchmarks {
 
     private static func importRows(_ json: [UInt8], _ object: String, _ transaction: Transaction) throws {
         let rows = try transaction.importSession(for: object).rows(["_sk", "id", "title", "body"])
-        for start in stride(from: 0, to: json.count, by: 65_536) { try rows.push(json[start..<min(start + 65_536, json.count)]) }
+        for start in stride(from: 0, to: json.count, by: 65_536) { try rows.push([UInt8](json[start..<min(start + 65_536, json.count)])) }
         try rows.finish()
     }
 

@@ -99,7 +99,8 @@ static mc_status check_savepoint(const mc_import *import, mc_error *error)
 {
     if (!mc_import_savepoint_is_lost(&import->savepoint))
         return MC_OK;
-    return mc_fail_sqlite(error, NULL, SQLITE_ABORT_ROLLBACK, "import of \"%.80s\", row %" PRId64, name_of(import), import->counts.rows);
+    return mc_fail_sqlite(error, NULL, SQLITE_ABORT_ROLLBACK, "import of \"%.80s\": its transaction was rolled back after %" PRId64 " rows",
+                          name_of(import), import->counts.rows);
 }
 
 /// Drops the indexes that are better made at the end. The statements of all tables are then out of date, and are renewed. A statement that
@@ -333,6 +334,9 @@ mc_status mc_import_push(mc_import *import, const void *bytes, size_t length, mc
     mc_status status = check_open(import, error);
     if (status != MC_OK)
         return status;
+    status = check_savepoint(import, error);
+    if (status != MC_OK)
+        return settle(import, status);
     import->counts.bytes += (int64_t)length;
     status = push_here(import, &at, &length, error);
     if (status == MC_OK && length > 0)

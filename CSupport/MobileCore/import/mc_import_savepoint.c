@@ -60,11 +60,22 @@ int mc_import_savepoint_begin(mc_import_savepoint *savepoint)
     return hold_commits(savepoint);
 }
 
+/// Reports a commit, if the last statement was one.
+static void report_commit(const mc_import_savepoint *savepoint)
+{
+    if (savepoint->guard->committed != NULL && sqlite3_get_autocommit(savepoint->db) != 0)
+        savepoint->guard->committed(savepoint->guard->context);
+}
+
+/// The release of the outermost savepoint is a commit. It is reported at once: a later transaction that is rolled back would take the
+/// record of its changes along.
 int mc_import_savepoint_release(mc_import_savepoint *savepoint)
 {
     let_commit(savepoint);
     const int code = run_end(savepoint, RELEASE);
     savepoint->has_begun = code != SQLITE_OK;
+    if (code == SQLITE_OK)
+        report_commit(savepoint);
     return code;
 }
 
@@ -95,8 +106,8 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
         return code;
     }
     *committed = true;
-    if (savepoint->guard->committed != NULL)
-        savepoint->guard->committed(savepoint->guard->context);
+    if (is_inner)
+        report_commit(savepoint);
     if (is_inner)
         code = mc_transaction_control_run(savepoint->statements[BEGIN]);
     return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;

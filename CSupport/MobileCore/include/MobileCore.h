@@ -31,4 +31,7 @@
 #include "mc_vfs.h"
 #include "mc_zip.h"
 
+/// The version of the core.
+#define MC_VERSION "1.0.0"
+
 #endif

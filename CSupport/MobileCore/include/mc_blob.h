@@ -69,15 +69,17 @@ MC_MUST_USE mc_status mc_blob_drop_unreferenced(mc_connection *connection, const
 /// Returns whether values were dropped since the connection was checked out: collecting is then worth its cost.
 bool mc_blob_has_dropped(const mc_connection *connection);
 
-/// Frees the space of dropped values that are not pinned, in short transactions of the writer of at most 64 chunks each.
+/// Frees the space of dropped values that are not pinned, within the file: VACUUM makes the file smaller. It works in short transactions
+/// of the writer, of at most 64 chunks each.
 /// `*removed` (may be NULL) is the number of values whose space is free. Does nothing without the tables.
 MC_MUST_USE mc_status mc_blob_collect(mc_pool *pool, int64_t *MC_NULLABLE removed, mc_error *MC_NULLABLE error);
+
+struct mc_blob_writer;
+struct mc_blob_reader;
 
 /// Copies the file `path` into the writer, or the value from its beginning to the file `path`. The file is replaced when the whole value
 /// has been written; until then, the value is written to `path` with ".part" appended. `*bytes` (may be NULL) is the number of bytes.
 /// They fail with MC_ERROR_NOT_FOUND (no such file), MC_ERROR_IO, and as writing and reading the value do.
-struct mc_blob_writer;
-struct mc_blob_reader;
 MC_MUST_USE mc_status mc_blob_copy_from_file(struct mc_blob_writer *writer, const char *path, int64_t *MC_NULLABLE bytes,
                                              mc_error *MC_NULLABLE error);
 MC_MUST_USE mc_status mc_blob_copy_to_file(struct mc_blob_reader *reader, const char *path, int64_t *MC_NULLABLE bytes,

@@ -59,9 +59,9 @@ MC_MUST_USE mc_status mc_pool_observe(mc_pool *pool, const mc_observation *obser
 /// NULL is allowed.
 void mc_pool_unobserve(mc_pool *pool, mc_observer *MC_NULLABLE observer);
 
-/// Keeps what this thread's writer changes from now on from the observers, until `mc_changes_resume` or the end of its check-out. For content
-/// that follows from other tables, whose changes the observers get: an index of words (FTS5) writes to tables of its own, and to rows that
-/// SQLite does not report, so that each commit would be reported as one that may have changed any table.
+/// Reports none of the writer's changes to observers until `mc_changes_resume` or the end of its check-out. For content that follows
+/// from other tables, whose changes are reported: an index of words (FTS5) writes rows that SQLite does not name, so that each commit
+/// would be reported as one that may have changed any table.
 void mc_changes_pause(mc_connection *writer);
 
 /// Ends a pause. Without one it does nothing.

@@ -10,7 +10,7 @@
 ///
 /// SQL is made from these parts. After a row, one SELECT is run for each term of the order, the last one first: `name IS v1 AND id > v2`,
 /// then `name < v1`; so each SELECT is one range of an index. Where SQLite's program allows it, the statement copies its rows into the page
-/// by itself, which takes two thirds of the time of stepping through them (pages/mc_page_plan.c).
+/// by itself, which takes two thirds of the time of stepping through them.
 ///
 /// Order of calls: create; set values; then any of next, previous, skip, seek, rewind; free. Each page may be read on another connection.
 /// Threads:        one at a time.

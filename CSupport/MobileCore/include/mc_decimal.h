@@ -6,8 +6,7 @@
 ///     amount COLLATE mc_decimal < '12.5'             the order of the numbers, in comparisons, ORDER BY, indexes, MIN and MAX
 ///     mc_decimal_sum(amount)                         the exact sum; NULL without values
 ///     mc_decimal_total(amount)                       the same, but 0 without values
-///     mc_decimal_avg(amount)                         the mean, rounded half to even to 38 digits where it has more; NULL where there are
-///     none
+///     mc_decimal_avg(amount)                         the mean, rounded half to even to 38 digits where it has more; NULL without values
 ///
 /// The aggregates ignore NULL. Their results are canonical: no sign before 0, no superfluous zeros. A value that is not a decimal is an
 /// error of an aggregate; the collation sorts it after all decimals, in the order of its bytes. Zeros at either end do not count: `1.50`

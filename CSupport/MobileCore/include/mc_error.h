@@ -36,6 +36,13 @@
 #define MC_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
 #endif
 
+/// Bytes as characters, without a warning of old casts in C++.
+#ifdef __cplusplus
+#define MC_CHARACTERS(bytes) reinterpret_cast<const char *>(bytes)
+#else
+#define MC_CHARACTERS(bytes) ((const char *)(bytes))
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -16,7 +16,7 @@
 /// it before finish, rolls it back; earlier work of the surrounding transaction stays. Without a transaction the savepoint is one.
 /// No other code can commit while an import is open, through any interface: SQLite refuses it (SQLITE_BUSY, `mc_connection_commit` and
 /// the statements of a pool: MC_ERROR_MISUSE), and the transaction and the import continue. A rollback of the transaction ends the import
-/// as well: its next call fails.
+/// as well: its next call fails with MC_ERROR_SQLITE (SQLITE_ABORT_ROLLBACK).
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values are written
 /// to that table instead. The pending keys are read when the import opens, and must not change while it runs. If the last rows of a
@@ -26,7 +26,8 @@
 /// stores in chunks as they arrive, in its own transaction, regardless of their length. A value that a row no longer refers to is dropped
 /// in the same transaction, unless the protected row still refers to it. No other row may refer to a value of such a column.
 ///
-/// Indexes of a table that is being filled are made at the end of the import; mc_deferred_indexes.h describes when.
+/// Indexes of a table that is being filled are made at the end of the import: those that are not unique are dropped when it has inserted
+/// 4,096 rows and the table has at most as many others.
 ///
 /// Triggers on the target make SQLite collect a chunk's rows first. The rows are then handed over one by one, at the cost of a prepared
 /// INSERT, so that an error still names its row.

@@ -13,7 +13,8 @@
 ///     positions       of errors are offsets of bytes; jansson counts lines and characters
 ///
 /// This header does not include jansson's, and MobileCore.h includes this one. So a program without trees needs no jansson to compile, and
-/// with the static library none to link. A program that reads a tree includes <jansson.h>, 2.14 or later.
+/// with the static library none to link. A program that reads a tree includes <jansson.h>, 2.14 or later, and asks pkg-config for
+/// MobileCoreTrees.
 ///
 /// Ownership: a tree belongs to the caller, who gives it to `json_decref`. It depends neither on the message nor on its bytes.
 /// Threads:   as jansson requires: a tree is used by one thread at a time.

@@ -94,7 +94,7 @@ typedef struct mc_pool_settings {
 } mc_pool_settings;
 
 /// Returns the defaults: 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB,
-/// 64 statements, secure delete as built, no foreign keys, coalesced log writes, 30 s.
+/// 64 statements, secure delete as built, no foreign keys, a file that does not exist is created, coalesced log writes, 30 s.
 mc_pool_options mc_pool_default_options(void);
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.

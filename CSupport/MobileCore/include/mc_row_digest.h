@@ -14,9 +14,8 @@
 ///
 /// seed      A blob of MC_ROW_DIGEST_SEED_SIZE random bytes. Sums with different seeds have nothing in common.
 /// buckets   A blob of MC_ROW_DIGEST_SET_SIZE bytes: bucket b is in the set if bit b % 8 of byte b / 8 is set.
-/// The sums  8 bytes for the number of rows, then 8 for each bucket's sum of rows, then 8 for each bucket's sum of keys; little-endian,
-/// modulo
-///           2^64. MC_ROW_DIGEST_SUMS_SIZE bytes in all.
+/// The sums  8 bytes for the number of rows, then 8 for each bucket's sum of rows, then 8 for each bucket's sum of keys; little-endian, and
+///           modulo 2^64. MC_ROW_DIGEST_SUMS_SIZE bytes in all.
 ///
 /// Storage class, length and content of a value are hashed: `('ab', 'c')` differs from `('a', 'bc')`, NULL from '', and 1 from 1.0 and '1'.
 /// Neighbouring integer keys share a bucket, 64 at a time, because neighbours are often changed together. An argument of another kind is an

@@ -82,7 +82,7 @@ static inline const char *MC_NULLABLE mc_row_page_text(const mc_row_page *page, 
     const bool is_text = cell->type == MC_TYPE_TEXT;
     *length = is_text ? cell->length : 0;
     if (*length > 0)
-        return (const char *)page->arena + cell->value.offset;
+        return MC_CHARACTERS(page->arena + cell->value.offset);
     return is_text ? "" : NULL;
 }
 

@@ -17,7 +17,7 @@ struct sqlite3_stmt;
 /// A prepared statement of one connection's cache, used by one caller.
 typedef struct mc_statement mc_statement;
 
-/// Returns the SQLite connection, borrowed: for code of the core that is given a connection.
+/// Returns the SQLite connection, borrowed: for `mc_import_open`, and for SQLite's own interface.
 struct sqlite3 *mc_connection_sqlite(mc_connection *connection);
 
 /// Returns the pool of the connection.
@@ -30,7 +30,9 @@ bool mc_connection_is_writer(const mc_connection *connection);
 int mc_connection_depth(const mc_connection *connection);
 
 /// Opens a transaction: BEGIN IMMEDIATE on the writer, which waits for writers of other processes; BEGIN on a reader
-/// (its snapshot is that of its first statement). Fails with MC_ERROR_TIMEOUT, MC_ERROR_INTERRUPTED, MC_ERROR_SQLITE.
+/// (its snapshot is that of its first statement). If the transaction is rolled back before its end, by SQLite or by an SQL text, every
+/// statement fails with MC_ERROR_MISUSE until `mc_connection_rollback`: it would commit by itself.
+/// Fails with MC_ERROR_TIMEOUT, MC_ERROR_INTERRUPTED, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_connection_begin(mc_connection *connection, mc_error *MC_NULLABLE error);
 
 /// Commits. On failure the transaction has been rolled back. Fails with MC_ERROR_MISUSE without a transaction, because SQLite
@@ -74,7 +76,8 @@ void mc_statement_return(mc_statement *MC_NULLABLE statement);
 /// Returns the SQLite statement, borrowed.
 struct sqlite3_stmt *mc_statement_sqlite(mc_statement *statement);
 
-/// Sets parameter `index`. Text and bytes are copied. Resets a statement that has been stepped, and so discards its row.
+/// Sets parameter `index`. Text and bytes are copied; the pointer NULL with the length 0 is the empty text or blob, not the value NULL.
+/// Resets a statement that has been stepped, and so discards its row.
 /// Fails with MC_ERROR_MISUSE (no such parameter), MC_ERROR_LIMIT (too long), MC_ERROR_NO_MEMORY.
 MC_MUST_USE mc_status mc_statement_bind_null(mc_statement *statement, int index, mc_error *MC_NULLABLE error);
 MC_MUST_USE mc_status mc_statement_bind_integer(mc_statement *statement, int index, int64_t value, mc_error *MC_NULLABLE error);

@@ -1,7 +1,7 @@
 /// mc_statement_leaves.h: runs a statement for each leaf of a JSON object of objects, in one call.
 ///
-///     {"77": {"title": "Saw", "price": "12.50"}, "80": {"title": "Axe"}}      3 leaves: (77, title, Saw), (77, price, 12.50), (80, title,
-///     Axe)
+///     {"77": {"title": "Saw", "price": "12.50"}, "80": {"title": "Axe"}}
+///     3 leaves: (77, title, Saw), (77, price, 12.50), (80, title, Axe)
 ///
 /// Threads: that of the statement's connection. Keys and texts are not copied: the message must not be freed during the call.
 #ifndef MC_STATEMENT_LEAVES_H

@@ -82,9 +82,10 @@ mc_status mc_connection_commit(mc_connection *connection, mc_error *error)
 {
     if (connection->guard != NULL && connection->guard->held > 0)
         return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", MC_COMMIT_GUARD_REFUSAL);
+    const bool has_begun = connection->has_transaction;
     connection->has_transaction = false;
     if (sqlite3_get_autocommit(connection->db) != 0)
-        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", LOST_TRANSACTION);
+        return mc_fail(error, MC_ERROR_MISUSE, "commit: %s", has_begun ? LOST_TRANSACTION : "there is no transaction");
     mc_statement_reset_all(connection);
     const int code = run_end(connection, MC_CONTROL_COMMIT);
     if (code == SQLITE_OK) {

@@ -78,7 +78,8 @@ extension ModelValidator {
             report(.conflict, path, "attributes of objects are searchable, not those of structures")
         } else if attribute.isLarge {
             report(
-                .conflict, path, "\"\(attribute.name)\" is \(English.withArticle(attribute.type)); its words are not in the row and cannot be searched",
+                .conflict, path,
+                "\"\(attribute.name)\" is \(English.withArticle(attribute.type)); its words are not in the row and cannot be searched",
                 suggestion: attribute.type == .bigString ? "keep it in the row with \"large\": false" : nil)
         } else if attribute.type != .string {
             report(.conflict, path, "\(English.withArticle(attribute.type)) has no words to search; only strings are searchable")

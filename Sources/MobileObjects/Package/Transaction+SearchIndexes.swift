@@ -26,7 +26,9 @@ extension Transaction {
     func expectSearchableRows(of entity: EntityMetadata) throws {
         guard let search = entity.search else { return }
         let renewed = attachment { RenewedSearchIndexes() }
-        guard !renewed.entities.contains(entity.index), try connection.number("SELECT EXISTS (SELECT 1 FROM \(entity.sql.table))") == 0 else { return }
+        guard !renewed.entities.contains(entity.index), try connection.number("SELECT EXISTS (SELECT 1 FROM \(entity.sql.table))") == 0 else {
+            return
+        }
         for statement in search.dropTriggers { try connection.execute(statement) }
         renewed.entities.insert(entity.index)
     }

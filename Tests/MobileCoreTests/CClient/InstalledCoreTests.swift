@@ -18,6 +18,9 @@ import Testing
         try run("make -s install PREFIX=/usr DESTDIR='\(folder.path)/package'")
         let described = try String(contentsOf: folder.url.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
         #expect(described.hasPrefix("prefix=/usr\n") && !described.contains(folder.path))
+        #expect(described.contains(/\nVersion: \d+\.\d+\.\d+\n/) && !described.contains("jansson"))
+        // Only programs that use trees need jansson.
+        try run("PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --libs MobileCoreTrees | grep -e -ljansson")
     }
 
     @Test(arguments: ["C", "CLANG"])
@@ -25,7 +28,7 @@ import Testing
         let headers = try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "CSupport/MobileCore/include").path)
             .filter { $0.hasSuffix(".h") }.sorted()
         #expect(headers.contains("MobileCore.h"))
-        for language in ["c -std=c17", "c++ -std=c++11"] {
+        for language in ["c -std=c17", "c++ -std=c++11 -Wold-style-cast"] {
             for header in headers {
                 try run(
                     "printf '#include <%s>\\nextern int used;\\n' \(header) | $\(compiler) -x \(language) -Wall -Wextra -Wpedantic -Werror -fsyntax-only \(Self.include) -"

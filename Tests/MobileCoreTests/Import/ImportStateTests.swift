@@ -70,7 +70,9 @@ import Testing
             let second = try CoreImport(connection, into: "t", Self.columns)
             try exec(connection, "ROLLBACK")
             let error = failure { try second.push("[[1,\"a\"]]" + String(repeating: " ", count: 20_000)) }
-            #expect(error?.sqliteCode == SQLITE_ABORT | 2 << 8 && error?.message.hasPrefix("import of \"t\", row 0") == true)
+            #expect(
+                error?.sqliteCode == SQLITE_ABORT | 2 << 8
+                    && error?.message.hasPrefix("import of \"t\": its transaction was rolled back after 0 rows") == true)
             #expect(try integer(connection, "SELECT count(*) FROM t") == 0)
         }
     }

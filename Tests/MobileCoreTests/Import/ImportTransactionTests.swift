@@ -140,6 +140,62 @@ import Testing
         #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 3)
     }
 
+    @Test("after a rollback the next call of the import fails, whatever it brings", arguments: ["ROLLBACK", "pool"])
+    func pushedAfterRollback(way: String) throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema)
+            try CoreError.check { mc_connection_begin(connection, $0) }
+            let rows = try CoreImport(connection, into: "t", Self.columns)
+            try rows.push("[" + Self.rows(1...3))
+            if way == "pool" { mc_connection_rollback(connection) } else { try exec(connection, "ROLLBACK") }
+            let error = failure { try rows.push(",[4,null]]") }
+            #expect(
+                error?.sqliteCode == SQLITE_ABORT | 2 << 8 && error?.message.contains("its transaction was rolled back after 0 rows") == true,
+                "\(error as Any)")
+            #expect(failure { _ = try rows.finish() }?.code == MC_ERROR_MISUSE)
+            mc_connection_rollback(connection)
+            #expect(failure { try CoreError.check { mc_connection_commit(connection, $0) } }?.message == "commit: there is no transaction")
+        }
+        #expect(try core.integer("SELECT count(*) FROM t") == 2)
+    }
+
+    @Test func `an import that is a transaction of its own is reported at its end, not with what follows`() throws {
+        let core = try CorePool()
+        let heard = SystemLock<[Int]>([])
+        try core.with(writer: true) { try exec($0, Self.schema) }
+        try withUnsafePointer(to: heard) { heard in
+            var observer: OpaquePointer?
+            var observation = mc_observation(
+                tables: nil, table_count: 0,
+                changed: { context, changes in
+                    let heard = context!.assumingMemoryBound(to: SystemLock<[Int]>.self)
+                    heard.pointee.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
+                }, context: UnsafeMutableRawPointer(mutating: heard))
+            try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
+            defer { mc_pool_unobserve(core.pool, observer) }
+            try core.with(writer: true) { connection in
+                func importOne(_ number: Int) throws {
+                    let rows = try CoreImport(connection, into: "t", Self.columns)
+                    try rows.push("[\(Self.rows(number...number))]")
+                    _ = try rows.finish()
+                }
+                try importOne(1)
+                #expect(heard.pointee.withLock { $0 } == [1])
+                try CoreError.check { mc_connection_begin(connection, $0) }
+                try exec(connection, "DELETE FROM t WHERE id = 1")
+                mc_connection_rollback(connection)
+                try importOne(2)
+                #expect(throws: CoreError.self) { try exec(connection, "INSERT INTO t VALUES (9, 'a'), (9, 'b')") }
+                try CoreError.check { mc_connection_begin(connection, $0) }
+                try importOne(3)
+                #expect(heard.pointee.withLock { $0 } == [1, 1])
+                try CoreError.check { mc_connection_commit(connection, $0) }
+            }
+            #expect(heard.pointee.withLock { $0 } == [1, 1, 1])
+        }
+    }
+
     @Test func `an import within another one cannot commit what that one has begun`() throws {
         let core = try CorePool()
         try core.with(writer: true) { connection in

@@ -83,6 +83,40 @@ import Testing
         #expect(listener.told == ["a 3,7; b 1"])
     }
 
+    @Test func `changes in a pause are not reported, and those before and after it are`() throws {
+        let listener = try Listener(core)
+        try core.with(writer: true) { (writer) throws in
+            func paused(_ sql: String) throws {
+                mc_changes_pause(writer)
+                defer { mc_changes_resume(writer) }
+                try exec(writer, sql)
+            }
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try exec(writer, "INSERT INTO a VALUES (1, 1)")
+            // SQLite names none of these rows.
+            try paused("INSERT INTO w VALUES (1), (2); INSERT INTO b VALUES (1, 1); DELETE FROM b")
+            try exec(writer, "INSERT INTO a VALUES (2, 2)")
+            try CoreError.check { mc_connection_commit(writer, $0) }
+            #expect(listener.told == ["a 1,2"])
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            try paused("INSERT INTO b VALUES (2, 2)")
+            try CoreError.check { mc_connection_commit(writer, $0) }
+            // A rollback within a pause, and a resumption without one.
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            mc_changes_pause(writer)
+            try exec(writer, "INSERT INTO w VALUES (3)")
+            mc_connection_rollback(writer)
+            mc_changes_resume(writer)
+            mc_changes_resume(writer)
+            try exec(writer, "INSERT INTO a VALUES (3, 3)")
+            #expect(listener.told == ["a 1,2", "a 3"])
+            mc_changes_pause(writer)
+        }
+        // The end of the check-out is the end of the pause.
+        try commit("INSERT INTO a VALUES (4, 4)")
+        #expect(listener.told == ["a 1,2", "a 3", "a 4"])
+    }
+
     @Test func `who is told of a commit may read what it wrote, and is told once`() throws {
         let seen = SystemLock<[Int64]>([])
         let listener = try Listener(core) { [core] _ in

@@ -38,9 +38,10 @@ import Testing
     @Test func `a mark at the wrong place is reported there`() {
         let place = "objects[0].attributes"
         #expect(
-            Self.problems(("\"format\": 2", "\"format\": 1")) == (0...1).map {
-                "\(place)[\($0)].searchable: format 1 has no key \"searchable\" here; write \"format\": 2"
-            })
+            Self.problems(("\"format\": 2", "\"format\": 1"))
+                == (0...1).map {
+                    "\(place)[\($0)].searchable: format 1 has no key \"searchable\" here; write \"format\": 2"
+                })
         #expect(
             Self.problems(("\"type\": \"int\"", "\"type\": \"int\", \"searchable\": true"))
                 == ["\(place)[3].searchable: an int has no words to search; only strings are searchable"])

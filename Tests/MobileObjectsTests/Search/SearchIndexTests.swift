@@ -149,7 +149,9 @@ import Testing
         let customer = try own.newCustomer("c1")
         try customer.create()
         let key = customer.surrogateKey
-        try own.database.write("renumber") { _ = try $0.connection.execute("UPDATE \"Customer\" SET \"_sk\" = 7 WHERE \"_sk\" = ?1", [.integer(key)]) }
+        try own.database.write("renumber") {
+            _ = try $0.connection.execute("UPDATE \"Customer\" SET \"_sk\" = 7 WHERE \"_sk\" = ?1", [.integer(key)])
+        }
         try own.database.checkSearchIndexes()
         #expect(try own.objects("Customer").findWithQuery(Query().where(.matching("harbour"))).map(\.surrogateKey) == [7])
     }
@@ -179,16 +181,17 @@ import Testing
         let none = try shop.upgraded(to: ShopModel.model)
         #expect(try none.value("SELECT count(*) FROM sqlite_schema WHERE name LIKE '\\_search%' ESCAPE '\\'") == .integer(0))
         try none.close()
-        let all = try shop.upgraded(to: shopModel { model in
-            model.attribute("Customer", "name") { $0.isSearchable = true }
-            model.object("Customer") { ($0.name, $0.was) = ("Client", "Customer") }
-            for object in model.objects.indices {
-                for index in model.objects[object].relationships.indices where model.objects[object].relationships[index].target == "Customer" {
-                    model.objects[object].relationships[index].target = "Client"
+        let all = try shop.upgraded(
+            to: shopModel { model in
+                model.attribute("Customer", "name") { $0.isSearchable = true }
+                model.object("Customer") { ($0.name, $0.was) = ("Client", "Customer") }
+                for object in model.objects.indices {
+                    for index in model.objects[object].relationships.indices where model.objects[object].relationships[index].target == "Customer" {
+                        model.objects[object].relationships[index].target = "Client"
+                    }
+                    model.objects[object].queries = []
                 }
-                model.objects[object].queries = []
-            }
-        })
+            })
         #expect(try all.entity("Client").countWithQuery(Query().where(.matching("harbour"))) == 1)
         try all.checkSearchIndexes()
         try all.close()

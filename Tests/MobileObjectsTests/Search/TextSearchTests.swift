@@ -62,10 +62,13 @@ import Testing
         #expect(try keys("\"main str\"") == [] && keys("\"harbour") == [1, 2, 3])
     }
 
-    @Test("no character of the text has a meaning for the index", arguments: [
-        "AND", "NOT harbour", "NEAR(a b)", "c0:harbour", "{c0}: harbour", "harbour*", "^harbour", "harbour OR cid", "- harbour", "har\0bour", "'", "a\"b", "\"\"\"",
-        "harbour)", "?1", "\u{FFFF}", "name : x", "+", "\u{301}",
-    ])
+    @Test(
+        "no character of the text has a meaning for the index",
+        arguments: [
+            "AND", "NOT harbour", "NEAR(a b)", "c0:harbour", "{c0}: harbour", "harbour*", "^harbour", "harbour OR cid", "- harbour", "har\0bour", "'",
+            "a\"b", "\"\"\"",
+            "harbour)", "?1", "\u{FFFF}", "name : x", "+", "\u{301}",
+        ])
     func operators(text: String) throws {
         _ = try keys(text)
         _ = try keys(TextSearch(text, requiring: .any, beginnings: .all))
@@ -119,7 +122,9 @@ import Testing
 
     @Test("relevance: 300 objects come in one order, page by page")
     func relevancePages() throws {
-        let rows = (100..<400).map { "[\($0),\($0),\"\(String(repeating: "Mill ", count: 1 + $0 % 7))Stone\",null,\"s\",\"c\",\"r\",1,true,\"2020-01-01\"]" }
+        let rows = (100..<400).map {
+            "[\($0),\($0),\"\(String(repeating: "Mill ", count: 1 + $0 % 7))Stone\",null,\"s\",\"c\",\"r\",1,true,\"2020-01-01\"]"
+        }
         try importRows("[\(rows.joined(separator: ","))]")
         let all = try crm.customers.matching("mill").orderedByRelevance().find().map(\.surrogateKey)
         #expect(all.count == 300 && Set(all).count == 300)
@@ -149,7 +154,9 @@ import Testing
     @Test("searches that the model does not allow are errors that say what to do")
     func errors() throws {
         func message(_ query: Query) -> String {
-            do { _ = try crm.executeQuery(query) } catch let error as ObjectError { return error.code == .invalidQuery ? error.message : "\(error)" } catch {}
+            do { _ = try crm.executeQuery(query) } catch let error as ObjectError {
+                return error.code == .invalidQuery ? error.message : "\(error)"
+            } catch {}
             return ""
         }
         let all = Query().from("Customer")

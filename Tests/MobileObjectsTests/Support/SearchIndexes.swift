@@ -20,7 +20,8 @@ extension PackageDatabase {
             #expect(damage == nil, place, sourceLocation: location)
             try store.read { connection in
                 let indexed = try connection.number("SELECT count(*) FROM \"_search:\(entity.name)_docsize\"")
-                let rows = try connection.number("SELECT count(*) FROM \(table)"), notes = try connection.number("SELECT count(*) FROM \"_search:\(entity.name):notes\"")
+                let rows = try connection.number("SELECT count(*) FROM \(table)"),
+                    notes = try connection.number("SELECT count(*) FROM \"_search:\(entity.name):notes\"")
                 #expect(indexed == rows && notes == 0, place, sourceLocation: location)
                 for (column, attribute) in searchable.enumerated() {
                     let texts = try connection.rows("SELECT DISTINCT \"\(attribute.name)\" FROM \(table) WHERE \"\(attribute.name)\" <> ''")

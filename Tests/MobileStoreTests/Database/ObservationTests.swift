@@ -108,4 +108,23 @@ import Testing
         }
         #expect(try await database.read { try $0.first("SELECT x FROM größe") } == [200])
     }
+
+    @Test func `withoutReporting keeps changes from observers; a reader has none`() throws {
+        let seen = RecordedLines()
+        let observation = try database.observe { seen.add($0.tables.keys.sorted().joined(separator: " ") + ($0.mayChangeAnyTable ? " any" : "")) }
+        try database.write { _ = try $0.execute("CREATE TABLE kept (k PRIMARY KEY) WITHOUT ROWID") }
+        _ = seen.take()
+        struct Failed: Error {}
+        try database.write { connection in
+            try connection.execute("INSERT INTO größe VALUES (5, 5)")
+            let rows = try connection.withoutReporting { try connection.execute("INSERT INTO kept VALUES (1), (2)") }
+            #expect(rows == 2)
+            #expect(throws: Failed.self) { try connection.withoutReporting { throw Failed() } }
+            try connection.execute("INSERT INTO größe VALUES (6, 6)")
+        }
+        #expect(seen.take() == ["größe"])
+        let refused = #expect(throws: StoreError.self) { try database.read { try $0.withoutReporting {} } }
+        #expect(refused?.code == .misuse)
+        withExtendedLifetime(observation) {}
+    }
 }

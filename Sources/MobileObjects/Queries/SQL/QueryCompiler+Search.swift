@@ -16,7 +16,8 @@ extension QueryCompiler {
     func findRelevance(_ query: Query, _ scope: QueryScope) throws {
         guard query.sortCriteria.contains(where: { $0.attribute == AttributeSort.relevanceName }) else { return }
         guard !query.isDistinct, query.groupItems.isEmpty, query.havingCriteria == nil else {
-            throw ObjectError(.invalidQuery, "query: sorts by relevance, which rows have no longer after they are grouped, or equal ones returned once")
+            throw ObjectError(
+                .invalidQuery, "query: sorts by relevance, which rows have no longer after they are grouped, or equal ones returned once")
         }
         let first = scope.sources.first
         for search in query.testCriteria?.requiredSearches ?? [] {
@@ -45,7 +46,8 @@ extension QueryCompiler {
         let found = search.source.flatMap { scope.source($0)?.source } ?? (search.source == nil ? scope.sources.first : nil)
         guard let source = found, case .entity(let entity) = source.table else {
             throw ObjectError(
-                .invalidQuery, "query: searches \(search.source.map { "\"\($0)\"" } ?? "its first source"), which is not an object; there are \(scope.description)")
+                .invalidQuery,
+                "query: searches \(search.source.map { "\"\($0)\"" } ?? "its first source"), which is not an object; there are \(scope.description)")
         }
         guard let index = entity.search else {
             throw ObjectError(
