@@ -18,12 +18,12 @@ extension EntityEmitter {
         text.line()
         text.documentation(
             "Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.")
-        let parameters = ["in package: \(package)"] + required.map { "\(SwiftNames.memberInCode($0.name)): \(type($0).name)" }
+        let parameters = ["in package: \(package)"] + required.map { "\(SwiftNames.propertyInCode($0.name)): \(type($0).name)" }
         let list = parameters.joined(separator: ", "), head = "public convenience init("
         func body(_ text: inout SwiftText) {
             text.line("self.init(in: package)")
             for attribute in required {
-                let member = SwiftNames.memberInCode(attribute.name)
+                let member = SwiftNames.propertyInCode(attribute.name)
                 text.line("self.\(member) = \(member)")
             }
         }

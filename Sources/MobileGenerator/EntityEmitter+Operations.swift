@@ -33,7 +33,7 @@ extension EntityEmitter {
         let keys = object.keyParameters(of: operation), operationClass = type(object.operationObject(operation).name)
         let parameters = operation.parameters.enumerated().filter { keys[$0.offset] == nil }.map(\.element)
         let filled = keys.sorted { $0.key < $1.key }.map { parameter, attribute in
-            "`\(operation.parameters[parameter].name)` is its `\(SwiftNames.member(object.attributes[attribute].name))`"
+            "`\(operation.parameters[parameter].name)` is its `\(SwiftNames.property(object.attributes[attribute].name))`"
         }
         let lines =
             [

@@ -74,7 +74,7 @@ struct EntityEmitter: Emitter {
         text.line("// MARK: Attributes")
         for (index, attribute) in object.attributes.enumerated() {
             let type = type(attribute)
-            let member = SwiftNames.memberInCode(attribute.name)
+            let member = SwiftNames.propertyInCode(attribute.name)
             text.line()
             text.documentation(documentation(of: attribute))
             if attribute.isLarge {
@@ -107,7 +107,7 @@ struct EntityEmitter: Emitter {
         case .bigString, .bigBinary: facts.append("Kept outside of the row and read as a stream.")
         default: break
         }
-        if SwiftNames.member(attribute.name) != attribute.name { facts.append("Modelled as `\(attribute.name)`.") }
+        if SwiftNames.property(attribute.name) != attribute.name { facts.append("Modelled as `\(attribute.name)`.") }
         let text = attribute.documentation ?? "The attribute `\(attribute.name)`"
         return ([SwiftText.sentence(text)] + facts).joined(separator: " ")
     }
@@ -119,7 +119,7 @@ struct EntityEmitter: Emitter {
         text.line()
         text.line("// MARK: Relationships")
         for (index, relationship) in object.relationships.enumerated() {
-            let member = SwiftNames.memberInCode(relationship.name)
+            let member = SwiftNames.propertyInCode(relationship.name)
             let target = type(relationship.target)
             text.line()
             text.documentation(documentation(of: relationship))
@@ -155,7 +155,7 @@ struct EntityEmitter: Emitter {
         text.block("private struct Stored") { text in
             for (_, attribute) in stored {
                 let value = attribute.defaultValue.map(type(attribute).literal) ?? type(attribute).emptyValue
-                text.line("var \(SwiftNames.memberInCode(attribute.name)): \(type(attribute).name) = \(value)")
+                text.line("var \(SwiftNames.propertyInCode(attribute.name)): \(type(attribute).name) = \(value)")
             }
         }
         text.line("private var stored: Stored")
@@ -206,8 +206,8 @@ struct EntityEmitter: Emitter {
 
     /// The property in a hook, whose own parameters may have the same name.
     private func inHook(_ attribute: AttributeModel) -> String {
-        let member = SwiftNames.memberInCode(attribute.name)
-        return ["row", "column", "index"].contains(member) ? "self.\(member)" : member
+        let member = SwiftNames.propertyInCode(attribute.name)
+        return ["row", "column", "index", "value"].contains(member) ? "self.\(member)" : member
     }
 
     private func emitColumns(to text: inout SwiftText) {
@@ -239,11 +239,11 @@ struct EntityEmitter: Emitter {
     private func emitPaths(_ type: String, _ what: String, _ use: String, none: String, _ members: [PathMember], to text: inout SwiftText) {
         text.line()
         if let first = members.first {
-            text.documentation("\(what) \(use), as the root of key paths: `\\.\(SwiftNames.member(first.name))`.")
+            text.documentation("\(what) \(use), as the root of key paths: `\\.\(SwiftNames.property(first.name))`.")
             text.block("public struct \(type): Sendable") { text in
                 for member in members {
                     text.documentation("`\(member.name)`: \(member.type).")
-                    text.line("public let \(SwiftNames.memberInCode(member.name)) = \(member.value)")
+                    text.line("public let \(SwiftNames.propertyInCode(member.name)) = \(member.value)")
                 }
             }
             text.documentation("\(what), for queries.")

@@ -95,11 +95,37 @@ import Testing
         try withDatabase { database in
             let object = XKeywords(in: database)
             (object.default, object.in, object.self_, object.id_) = ("d", "i", "s", "7")
-            (object.description_, object.state_, object.row, object.index, object.column, object.value_) = ("text", "CA", "r", "x", "c", "v")
+            (object.description_, object.state_, object.row, object.index, object.column, object.value) = ("text", "CA", "r", "x", "c", "v")
             try object.save()
             let found = try #require(try XKeywords.findByPrimaryKey(default: "d", in: "i", in: database))
-            #expect(found.description_ == "text" && found.row == "r" && found.index == "x" && found.value_ == "v" && found.self_ == "s")
+            #expect(found.description_ == "text" && found.row == "r" && found.index == "x" && found.value == "v" && found.self_ == "s")
             #expect(XKeywords.columns.id_.name == "id" && XKeywords.columns.where.name == "where")
+        }
+    }
+
+    @Test("GEN-15: attributes and relationships with the names of methods keep them, and the methods work")
+    func namesOfMethods() throws {
+        try withDatabase { database in
+            let object = XMethods(in: database), other = XMethods(in: database)
+            (object.key, object.call, object.page, object.find, object.json) = (1, "called", [7], [1, 2], 5)
+            (object.list, object.value, object.entity, object.load) = (9, 12.5, 0.5, 3)
+            object.copyAll = 1
+            (other.key, other.copyAll, other.load, other.value) = (2, 1, 1, 1)
+            other.object = object
+            try object.save()
+            try other.save()
+            let found = try #require(try XMethods.find(object.surrogateKey, in: database))
+            #expect(found.call == "called" && found.page == [7] && found.find == [1, 2] && found.json == 5)
+            #expect(found.list == 9 && found.value == 12.5 && found.entity == 0.5 && found.load == 3)
+            #expect(found.pages.map(\.key) == [2] && other.object?.key == 1)
+            found.call = "again"
+            try found.save()
+            try object.refresh()
+            #expect(object.call == "again" && object.value(ofAttribute: 0) == .integer(1))
+            #expect(try XMethods.where(\.value == 12.5 && \.json == 5).find(in: database).count == 1)
+            #expect(try XMethods.where(.contains(\.object)).list(in: database).map(\.key) == [2])
+            try found.move(where: "up")
+            #expect(try XMethods.findAll(in: database).count == 2 && found.logRecords().count == 0)
         }
     }
 

@@ -23,6 +23,13 @@ package enum ReservedNames {
         "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
 
+    /// Methods among ``members`` whose names attributes and relationships may have as well: the compiler knows a property from a method, and
+    /// generated code calls none of these without naming the object.
+    static let methods: Set<String> = [
+        "call", "conflict", "copyAll", "cursor", "deferredOperations", "entity", "find", "findAll", "json", "keyToString", "largeValue", "list", "load",
+        "logRecords", "object", "observe", "page", "pages", "parentObject", "refresh", "subscriptions", "synchronizationParameters", "value",
+    ]
+
     /// Members of a package's database class.
     package static let packageMembers: Set<String> = [
         "addSubscription", "application", "asyncOnlineLogin", "beginOnlineLogin", "beginSynchronize", "cancelPendingObjects",

@@ -6,7 +6,13 @@ public enum SwiftNames {
         String(String.UnicodeScalarView(modelled.unicodeScalars.filter { !$0.properties.isWhitespace }.map { $0 == "." ? "_" : $0 }))
     }
 
-    /// The name of a property or method: `id` becomes `id_`, because every entity has an `id` of its own.
+    /// The name of the property of an attribute or relationship: `id` becomes `id_`, because every entity has an `id` of its own.
+    public static func property(_ modelled: String) -> String {
+        let name = converted(modelled)
+        return ReservedNames.methods.contains(name) ? name : member(modelled)
+    }
+
+    /// The name of a method: `id` becomes `id_`.
     public static func member(_ modelled: String) -> String {
         let name = converted(modelled)
         return ReservedNames.members.contains(name) ? name + "_" : name
@@ -21,12 +27,15 @@ public enum SwiftNames {
     /// A member's name in Swift code: keywords in backticks.
     public static func memberInCode(_ modelled: String) -> String { inCode(member(modelled)) }
 
+    /// A property's name in Swift code: keywords in backticks.
+    public static func propertyInCode(_ modelled: String) -> String { inCode(property(modelled)) }
+
     /// A name in Swift code: keywords in backticks.
     public static func inCode(_ name: String) -> String { ReservedNames.keywords.contains(name) ? "`\(name)`" : name }
 
-    /// A member's name as the label of an argument: the compiler accepts all keywords but three without backticks.
+    /// A property's name as the label of an argument: the compiler accepts all keywords but three without backticks.
     public static func label(_ modelled: String) -> String {
-        let name = member(modelled)
+        let name = property(modelled)
         return ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
     }
 

@@ -157,8 +157,7 @@ extension ModelValidator {
     /// Attributes, relationships, queries and operations become members of one class.
     private mutating func checkMemberNames(_ object: ObjectModel, _ path: ModelPath) {
         var owners: [String: String] = [:]
-        func add(_ modelled: String, _ thing: String, _ path: ModelPath, _ validator: inout ModelValidator) {
-            let name = SwiftNames.member(modelled)
+        func add(_ modelled: String, as name: String, _ thing: String, _ path: ModelPath, _ validator: inout ModelValidator) {
             guard !name.isEmpty else { return }
             if let other = owners[name.lowercased()] {
                 validator.report(.conflict, path, "the \(thing) \"\(modelled)\" and the \(other) have the same Swift name \"\(name)\"")
@@ -168,11 +167,11 @@ extension ModelValidator {
         }
         var seen: Set<String> = []
         for (index, attribute) in object.attributes.enumerated() where seen.insert(attribute.name.lowercased()).inserted {
-            add(attribute.name, "attribute", path["attributes"][index]["name"], &self)
+            add(attribute.name, as: SwiftNames.property(attribute.name), "attribute", path["attributes"][index]["name"], &self)
         }
         for (index, relationship) in object.relationships.enumerated() {
             checkName(relationship.name, of: "a relationship", path["relationships"][index]["name"])
-            add(relationship.name, "relationship", path["relationships"][index]["name"], &self)
+            add(relationship.name, as: SwiftNames.property(relationship.name), "relationship", path["relationships"][index]["name"], &self)
         }
         for (index, query) in object.queries.enumerated() {
             let place = path["queries"][index]["name"]
@@ -180,7 +179,7 @@ extension ModelValidator {
             if ReservedNames.members.contains(query.name) {
                 report(.name, place, "\"\(query.name)\" is generated for every object", suggestion: "remove the query, or choose another name")
             } else {
-                add(query.name, "query", place, &self)
+                add(query.name, as: SwiftNames.member(query.name), "query", place, &self)
             }
         }
         for (index, operation) in object.operations.enumerated() {
@@ -193,7 +192,7 @@ extension ModelValidator {
             } else if ReservedNames.members.contains(operation.name) {
                 report(.name, place, "\"\(operation.name)\" is a method of every object", suggestion: "choose another name")
             } else {
-                add(operation.name, "operation", place, &self)
+                add(operation.name, as: SwiftNames.member(operation.name), "operation", place, &self)
             }
         }
     }

@@ -22,6 +22,14 @@ import Testing
     }
 
     @Test(
+        "GEN-15: attributes and relationships may have the names of methods; what Swift cannot distinguish gets an underscore",
+        arguments: [("id", "id_"), ("state", "state_"), ("value", "value"), ("list", "list"), ("self", "self_"), ("save", "save_"), ("city", "city")])
+    func properties(modelled: String, swift: String) {
+        #expect(SwiftNames.property(modelled) == swift)
+        #expect(ReservedNames.methods.isSubset(of: ReservedNames.members))
+    }
+
+    @Test(
         "words of the language stand in backticks",
         arguments: [("default", "`default`"), ("in", "`in`"), ("inn", "inn"), ("self", "self_"), ("Type", "Type_")])
     func keywords(modelled: String, swift: String) {
