@@ -229,7 +229,26 @@ private struct RandomQuery {
         }
     }
 
+    /// Searches for words, the last one being a beginning, in one or both of the searchable names.
+    private mutating func search(_ source: String) -> (TestCriteria, String) {
+        let words = (0..<number(1..<3)).map { _ in pick(["ann", "B", "neil", "o", "doe", "a", "john", "x"]) }
+        let attributes = pick([[], ["fname"], ["lname"], ["fname", "lname"]]), isAll = chance(2)
+        let search = TextSearch(words.joined(separator: " "), in: attributes, requiring: isAll ? .all : .any, source: source)
+        let conditions = words.enumerated().map { index, word in
+            let ending = index == words.count - 1 ? "" : " "
+            return (attributes.isEmpty ? ["fname", "lname"] : attributes).map { name in
+                let separated = ["''''", "'%'", "'_'", "'.'", "'-'"].reduce("replace(lower(\(source).\(name)), 'Ä', 'a')") {
+                    "replace(\($0), \($1), ' ')"
+                }
+                return "' ' || \(separated) || ' ' LIKE '% \(word.lowercased())\(ending)%'"
+            }.joined(separator: " OR ")
+        }
+        // A row that a left join lacks has no words, and its search is false.
+        return (.search(search), conditions.map { "coalesce(\($0), 0)" }.joined(separator: isAll ? " AND " : " OR "))
+    }
+
     private mutating func single(_ sources: [(String, Source)], depth: Int) -> (TestCriteria, String) {
+        if let customer = sources.first(where: { $0.1.entity == "Customer" && $0.0 != "d" }), chance(6) { return search(customer.0) }
         let (name, attribute) = item(sources), (value, literal) = pick(attribute.values)
         switch number(0..<12) {
         case 0: return (.isNull(name), "\(name) ISNULL")

@@ -14,8 +14,8 @@ enum QuerySamples {
         name: "Customer",
         attributes: [
             AttributeModel(name: "id", type: .long),
-            AttributeModel(name: "fname", type: .string),
-            AttributeModel(name: "lname", type: .string),
+            AttributeModel(name: "fname", type: .string, isSearchable: true),
+            AttributeModel(name: "lname", type: .string, isSearchable: true),
             AttributeModel(name: "state", type: .string, isNullable: true),
             AttributeModel(name: "credit", type: .decimal, isNullable: true, precision: 12, scale: 2),
         ],
