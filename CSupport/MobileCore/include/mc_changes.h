@@ -61,7 +61,8 @@ void mc_pool_unobserve(mc_pool *pool, mc_observer *MC_NULLABLE observer);
 
 /// Reports none of the writer's changes to observers until `mc_changes_resume` or the end of its check-out. For content that follows
 /// from other tables, whose changes are reported: an index of words (FTS5) writes rows that SQLite does not name, so that each commit
-/// would be reported as one that may have changed any table.
+/// would be reported as one that may have changed any table. FTS5 writes a part of it at the next savepoint or commit: set a savepoint
+/// before `mc_changes_resume`.
 void mc_changes_pause(mc_connection *writer);
 
 /// Ends a pause. Without one it does nothing.

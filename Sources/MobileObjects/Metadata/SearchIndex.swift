@@ -73,12 +73,14 @@ struct SearchIndex: Sendable {
 
         hasNotes = "SELECT EXISTS (SELECT 1 FROM \(notes))"
         let forget = "DELETE FROM \(notes) WHERE TRUE"
+        // FTS5 would otherwise write at the commit, whose changes are reported.
+        let write = "SAVEPOINT \"search\"; RELEASE \"search\""
         update = [
             "INSERT INTO \(index) (\(index), rowid, \(words)) SELECT 'delete', \"key\", \(words) FROM \(notes) WHERE \"indexed\"",
             "INSERT INTO \(index) (rowid, \(words)) SELECT \"key\", \(words) FROM \(rows) WHERE \"key\" IN (SELECT \"key\" FROM \(notes))",
-            forget,
+            forget, write,
         ]
-        rebuild = ["INSERT INTO \(index) (\(index)) VALUES ('rebuild')", forget]
+        rebuild = ["INSERT INTO \(index) (\(index)) VALUES ('rebuild')", forget, write]
     }
 
     /// Returns the condition that a row with this key has the words of an expression.

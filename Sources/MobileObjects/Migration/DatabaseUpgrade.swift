@@ -63,6 +63,7 @@ struct DatabaseUpgrade {
         for entity in new.storedEntities where !entities.contains(where: { $0.new === entity }) || changed.contains(where: { $0.new === entity }) {
             try connection.makeSearchIndex(of: entity)
         }
+        try transaction.updateSearchIndexes()
         try BookkeepingUpgrade(self).run()
         try connection.removeUnreferencedValues(referencedBy: new.largeValueReferences)
         let settings = PackageSettings(connection)

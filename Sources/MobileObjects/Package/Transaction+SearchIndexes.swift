@@ -29,7 +29,7 @@ extension Transaction {
         guard !renewed.entities.contains(entity.index), try connection.number("SELECT EXISTS (SELECT 1 FROM \(entity.sql.table))") == 0 else {
             return
         }
-        for statement in search.dropTriggers { try connection.execute(statement) }
+        try connection.withoutReporting { for statement in search.dropTriggers { try connection.execute(statement) } }
         renewed.entities.insert(entity.index)
     }
 }

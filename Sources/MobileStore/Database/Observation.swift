@@ -112,11 +112,13 @@ private func withCStrings<R>(_ texts: [String], _ body: (UnsafeBufferPointer<Uns
 
 extension Connection {
     /// Runs `body`, and reports none of its changes to observers. For content that follows from other tables, whose changes are reported: an index of words
-    /// (FTS5) writes rows that SQLite does not name, so that each commit would be reported as one that may have changed any table.
+    /// (FTS5) writes rows that SQLite does not name, so that each commit would be reported as one that may have changed any table. FTS5 keeps what it has
+    /// indexed in memory until the next savepoint or commit: set a savepoint in `body`, because the commit comes after it.
     ///
     ///     try connection.execute("INSERT INTO note (id, body) VALUES (?1, ?2)", [.integer(1), .text("Ring at the side door")])
     ///     try connection.withoutReporting {
     ///         try connection.execute("INSERT INTO words (rowid, body) SELECT id, body FROM note WHERE id = ?1", [.integer(1)])
+    ///         try connection.execute("SAVEPOINT written; RELEASE written")
     ///     }
     ///
     /// - Throws: the error of `body`; ``StoreError/Code/misuse`` on a reader, and after the connection's closure has returned.

@@ -2,6 +2,7 @@ import Foundation
 import MobileModel
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// The index of words follows every change of a row, in the change's own transaction.
@@ -77,6 +78,25 @@ import Testing
         try shop.importRows("Customer", ["id", "name", "city"], rows(9_001..<20_001))
         #expect(try shop.objects("Customer").countWithQuery(Query().where(.search(TextSearch("n7", beginnings: .none)))) == 200)
         try shop.database.checkSearchIndexes()
+    }
+
+    @Test("observers of other objects are not called for imports, into an empty table and into a full one")
+    func observers() throws {
+        let seen = RecordedLines()
+        let observation = try shop.database.store.observe(["Product"]) { _ in seen.add("Product") }
+        try shop.importCustomer(1, id: "c1", name: "Harbour")
+        #expect(seen.take() == [], "into an empty table")
+        try shop.importCustomer(2, id: "c2", name: "Castle")
+        try shop.importCustomer(2, id: "c2", name: "Mill")
+        #expect(seen.take() == [], "into a full one")
+        try shop.importDeletions("Customer", 1, 2)
+        #expect(seen.take() == [], "deletions")
+        // So many that the import makes the indexes of the table at its end.
+        try shop.importRows("Customer", ["id", "name"], "[\((10...9000).map { "[\($0),\"c\($0)\",\"n\"]" }.joined(separator: ","))]")
+        #expect(seen.take() == [], "many rows")
+        try shop.importRows("Product", ["id", "name", "price"], "[[1,1,\"Saw\",1]]")
+        #expect(seen.all == ["Product"])
+        withExtendedLifetime(observation) {}
     }
 
     @Test("the server's version of a pending row comes into the index when it becomes the row's")
