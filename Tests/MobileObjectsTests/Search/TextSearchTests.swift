@@ -114,6 +114,8 @@ import Testing
         #expect(try best.find().map(\.surrogateKey) == [4, 1] && best.limit(1).find().map(\.surrogateKey) == [4] && best.first()?.surrogateKey == 4)
         #expect(try best.count() == 2)
         #expect(try Customer.all.matching("food").sortedByRelevance().list(pageSize: 1, in: crm).map(\.surrogateKey) == [4, 1])
+        // The relevance is that of the first search; the other one is a condition still.
+        #expect(try crm.customers.matching("harbour").matching("food").orderedByRelevance().find().map(\.surrogateKey) == [1])
         var last = AttributeSort.relevance
         last.order = .descending
         #expect(try Customer.findWithQuery(Query().where(.matching("food")).sorted(by: last), in: crm).map(\.surrogateKey) == [1, 4])
@@ -165,6 +167,8 @@ import Testing
         #expect(message(all.where(.matching("x", in: "town"))).contains("no attribute \"town\""))
         #expect(message(all.where(.search(TextSearch("x", source: "d")))).contains("\"d\", which is not an object"))
         #expect(message(all.sorted(by: .relevance)).contains("add matching"))
+        let pairs = Query().select("c.name").from("Customer", "c").join("Customer", "d", "d.city", "c.city")
+        #expect(message(pairs.where(.search(TextSearch("harbour", source: "d"))).sorted(by: .relevance)).contains("search of its first source"))
         #expect(message(all.where(.matching("x") || .equal("city", "Cork")).sorted(by: .relevance)).contains("add matching"))
         #expect(message(all.select("city").where(.matching("x")).distinct().sorted(by: .relevance)).contains("relevance"))
         #expect(message(all.select("city").groupBy("city").having(.matching("x"))).contains("use where"))

@@ -20,17 +20,21 @@ extension QueryCompiler {
                 .invalidQuery, "query: sorts by relevance, which rows have no longer after they are grouped, or equal ones returned once")
         }
         let first = scope.sources.first
+        var isWithoutWords = false
         for search in query.testCriteria?.requiredSearches ?? [] {
             let (source, index, columns) = try target(of: search, scope)
-            guard source === first, let expression = try SearchExpression(search, columns: columns).sql else { continue }
+            guard source === first else { continue }
+            guard let expression = try SearchExpression(search, columns: columns).sql else {
+                isWithoutWords = true
+                continue
+            }
             searches = true
             scope.relevance = QueryScope.Relevance(
                 search: search, join: index.join(key: source.key, place: bind(.text(expression)), alias: "\(source.name)s"),
                 order: "\(source.name)s.rank")
             return
         }
-        let isEmpty = query.testCriteria?.requiredSearches.isEmpty ?? true
-        guard !isEmpty else {
+        guard isWithoutWords else {
             throw ObjectError(
                 .invalidQuery, "query: sorts by relevance, but has no search of its first source among the conditions that all hold; add matching")
         }
