@@ -48,7 +48,7 @@ struct RejectionSentence {
 
     private var name: String { object.map { "\"\($0.plan.name)\"" } ?? "the row" }
 
-    /// Only what can be the cause: no row refers to a new one yet, and a deleted one refers to nothing. Statements of the model may do more.
+    /// Only the possible cause: no row refers to a new one yet, and a deleted one refers to nothing. Statements of the model may do more.
     private var brokenReference: String {
         let missing = "the back end has no row that this one refers to"
         guard let operation else { return "\(missing), or has one that refers to this one" }
