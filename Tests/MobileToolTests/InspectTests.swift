@@ -139,10 +139,51 @@ import Testing
         let changes = try PendingReport(path: path).changes
         #expect(changes.map(\.kind) == ["update", "delete", "update"])
         #expect(
-            changes[0].assignments.map(\.column) == ["text"] && changes[0].assignments[0].old == "note 1" && changes[0].assignments[0].new == "new")
-        #expect(changes[1].assignments.map(\.old) == [2, "note 2"] && changes[1].assignments.allSatisfy { $0.new == nil })
+            changes[0].assignments.map(\.column) == ["text"] && changes[0].assignments[0].old?.json == "note 1"
+                && changes[0].assignments[0].new?.json == "new")
+        #expect(changes[1].assignments.map(\.old?.json) == [2, "note 2"] && changes[1].assignments.allSatisfy { $0.new == nil })
         #expect(changes[2].reason.hasPrefix("rejected by the server, code ") && changes[2].reason.hasSuffix(": too long"))
         #expect(try PendingReport(path: path).lines.contains { $0.hasSuffix("... (100 characters)") })
+    }
+}
+
+/// Pending values of types whose stored form is not the one that people write.
+@Suite struct PendingValueTests {
+    private static let model = PackageModel(
+        name: "Travel", backEnds: [BackEndModel(name: "none")],
+        objects: [
+            ObjectModel(
+                name: "Expense",
+                attributes: [
+                    AttributeModel(name: "id", type: .long), AttributeModel(name: "amount", type: .decimal, precision: 8, scale: 2),
+                    AttributeModel(name: "paid", type: .boolean), AttributeModel(name: "day", type: .date),
+                    AttributeModel(name: "receipt", type: .bigBinary, isNullable: true), AttributeModel(name: "note", type: .bigString, isNullable: true),
+                ], primaryKey: ["id"], operations: OperationModel.plain, binding: BackEndBinding(backEnd: "none", table: "expense"))
+        ])
+
+    @Test func `decimals have their point, and large values show their length`() throws {
+        let folder = try TemporaryDirectory(), path = folder.file("travel.db")
+        let package = try PackageDatabase(model: Self.model, profile: ConnectionProfile(path: path))
+        let expense = try package.entity("Expense").newObject()
+        try expense.setValue(1, "id")
+        try expense.setValue(.decimal(#require(Decimal(string: "812.40"))), "amount")
+        try expense.setValue(true, "paid")
+        try expense.setValue(.date(#require(LocalDate("2026-11-25"))), "day")
+        try expense.create()
+        for (attribute, bytes) in [("receipt", 2_621_440), ("note", 3)] {
+            try [UInt8](repeating: 65, count: bytes).withUnsafeBytes { try Data($0).write(to: URL(filePath: folder.file(attribute))) }
+        }
+        try expense.bigBinary("receipt").copyFromFile(folder.file("receipt"))
+        try expense.bigString("note").copyFromFile(folder.file("note"))
+        try expense.update()
+        try package.closeConnection()
+        let lines = try PendingReport(path: path).lines
+        for line in ["  amount: 812.40", "  paid: true", "  day: \"2026-11-25\"", "  receipt: 2,621,440 bytes", "  note: 3 characters"] {
+            #expect(lines.contains(line), "\(lines)")
+        }
+        let json = try PendingReport(path: path).json.description
+        #expect(json.contains("\"amount\":812.40") || json.contains("\"amount\": 812.40"), "\(json)")
+        #expect(try PendingReport(path: path).changes[0].assignments.first { $0.column == "receipt" }?.new?.json == ["bytes": 2_621_440])
     }
 }
 

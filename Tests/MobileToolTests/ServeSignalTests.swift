@@ -64,7 +64,7 @@ import Testing
         try waitForExit(process)
         #expect(process.terminationReason == .exit && process.terminationStatus == 0)
         let log = try String(contentsOfFile: folder.file("log"), encoding: .utf8).split(separator: "\n")
-        #expect(log.count == 2)
+        #expect(log.count == 3 && log.first?.contains("no users yet") == true, "\(log)")
         for line in log { #expect(try JSONSerialization.jsonObject(with: Data(line.utf8)) is [String: Any], "\(line)") }
     }
 

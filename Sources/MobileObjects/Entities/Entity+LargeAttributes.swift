@@ -17,6 +17,18 @@ extension Entity {
         attached.bigStrings[index] = stream
         return stream
     }
+
+    /// Checks that no large attribute is being written.
+    /// - Throws: ``ObjectError/Code/store`` with `StoreError.notClosed` as its cause.
+    final func requireWrittenLargeValues(_ action: String) throws {
+        guard let attachments else { return }
+        for attribute in metadata.attributes where attribute.isLarge {
+            let stream = attachments.bigBinaries[attribute.index] ?? attachments.bigStrings[attribute.index] as LargeValueStream?
+            guard let stream, stream.isOpenForWriting else { continue }
+            throw ObjectError(
+                StoreError(.notClosed, "\(action) of \(metadata.name): \(attribute.name) is open for writing; call \(attribute.name).close() first"))
+        }
+    }
 }
 
 extension Entity: LargeValueHost {

@@ -40,7 +40,7 @@ public final class GenericEntity: Entity {
         guard attribute.storage.stored(value) != nil, attribute.isNullable || !value.isNull, !attribute.isLarge else {
             throw badValue(value, index)
         }
-        values[index] = value
+        values[index] = attribute.storage.meant(value)
         attributeChanged(index)
     }
 

@@ -1,4 +1,5 @@
 public import MobileModel
+package import MobileStore
 
 /// One attribute at run time. SMP 2.3: `SUPAttributeMetaData`.
 public struct AttributeMetadata: Sendable {
@@ -43,6 +44,9 @@ public struct AttributeMetadata: Sendable {
         self.storage = storage
         defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? .null
     }
+
+    /// Returns a value from the attribute's column as JSON: decimals with their point, binaries as base64.
+    package func json(of stored: Value) -> JSONValue { storage.json(stored) }
 
     /// Whether `create` fails without a value: true for types without a natural empty value.
     var needsValueAtCreate: Bool {

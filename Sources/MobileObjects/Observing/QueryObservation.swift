@@ -96,6 +96,17 @@ extension PackageDatabase {
     final var commitWatches: CommitWatches { attachment { CommitWatches() } }
 }
 
+extension EntitySet {
+    /// Observes the objects of the set, now and after each commit that touches its tables; as
+    /// ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.
+    ///
+    ///     for try await snapshot in crm.customers.where(\.city == "Cork").observe() {
+    ///         print("\(snapshot.count) customers in Cork")
+    ///         break  // ends the observation
+    ///     }
+    public func observe() -> QueryObservation<EntitySnapshot<Root>> { package.observe(query) }
+}
+
 extension EntityClass {
     /// Observes the objects that a query finds, now and after each commit that touches its tables; as
     /// ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.

@@ -11,7 +11,8 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError``: `.alreadySaved`, `.duplicateKey` (the modelled key exists), `.missingValue` and `.invalidValue` (an attribute),
     ///   `.notSaved` (its parent is new), `.keysUsedUp` (1,024 ranges of surrogate keys wait for the server), `.noSuchOperation` (the model has
-    ///   no create that the attributes fill completely: call the named one), `.store`.
+    ///   no create that the attributes fill completely: call the named one), `.store`, also where a large
+    ///   attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func create() throws {
         try requireNew()
@@ -33,7 +34,7 @@ extension Entity {
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is
     ///   written), `.otherOperationPending` (a named operation changed it and is not submitted yet), `.noSuchOperation` (the model has no
-    ///   update that the attributes fill completely), `.invalidValue`, `.store`.
+    ///   update that the attributes fill completely), `.invalidValue`, `.store`, also where a large attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func update() throws {
         try requireStored("update")

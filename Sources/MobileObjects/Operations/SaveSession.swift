@@ -22,14 +22,16 @@ struct SaveSession {
         begin()
     }
 
-    /// Adds an object, and with `cascading` also its new or changed composite children.
+    /// Adds an object, and with `cascading` also its new or changed composite children. An open stream would lose its value without a word: the object
+    /// gets it when the stream is closed.
     /// - Parameter called: the operation, where it was called by its name. It is performed even without changed attributes.
     /// - Throws: ``ObjectError/Code/invalidValue``, ``ObjectError/Code/notSaved`` for a new parent that is not part of the save,
-    ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives.
+    ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives; `StoreError.notClosed` as the cause, for an open stream.
     private mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
         // It was added as the child of another one, or twice.
         guard !objects.contains(where: { $0 === object }) else { return }
         try object.throwReadFailure()
+        try object.requireWrittenLargeValues("save")
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
         guard cascading else { return }
         addReleases(of: object)
@@ -91,7 +93,7 @@ struct SaveSession {
     /// a parent provides the value.
     private func value(_ attribute: AttributeMetadata, of object: Entity, isNew: Bool) throws -> Value {
         if isNew && attribute.needsValueAtCreate && !object.dirty.contains(attribute.index) { return .null }
-        let value = object.value(ofAttribute: attribute.index)
+        let value = object.meantValue(attribute)
         if attribute.isGenerated && isNew && value.isNull { return .null }
         guard let stored = attribute.storage.stored(value), attribute.isNullable || !stored.isNull else {
             throw object.badValue(value, attribute.index)
@@ -207,6 +209,17 @@ struct EntityMemory {
 }
 
 extension Entity {
+    /// Returns the value that is stored for an attribute. The object has the same one from then on, as if it was read.
+    fileprivate final func meantValue(_ attribute: AttributeMetadata) -> AttributeValue {
+        let value = value(ofAttribute: attribute.index), meant = attribute.storage.meant(value)
+        guard meant != value else { return value }
+        isLoading = true
+        defer { isLoading = false }
+        // A decimal of the attribute's own scale always fits.
+        try? setValue(meant, ofAttribute: attribute.index)
+        return meant
+    }
+
     /// Sets the documented parent mark in memory, for parents that the saved object knows. A read of the database would show the same.
     final func markAttachedParents() {
         guard isPending, attachments != nil || sharedParent != nil else { return }

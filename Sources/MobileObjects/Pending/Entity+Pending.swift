@@ -11,11 +11,12 @@ extension Entity {
     ///     try customer.submitPending()
     ///     print(customer.state)  // submitted, until the server answers
     ///
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`, also where a large attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPending() throws {
         let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
+        try requireWrittenLargeValues("submit")
         if hasOnlyUnsavedLargeValues { try update() }
         applySubmitted(
             try package.write("submit \(metadata.name)", measured: .submitPending) {
@@ -28,6 +29,7 @@ extension Entity {
     public nonisolated(nonsending) final func submitPending() async throws {
         let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
+        try requireWrittenLargeValues("submit")
         if hasOnlyUnsavedLargeValues { try await update() }
         applySubmitted(
             try await package.write("submit \(metadata.name)", measured: .submitPending) {

@@ -28,6 +28,22 @@ enum DecimalText {
         return (scaled < 0 ? "-" : "") + digits[..<point] + "." + digits[point...]
     }
 
+    /// Returns the value with `scale` digits after the point that a decimal stands for; the decimal itself where there is none.
+    ///
+    /// Swift passes the literal `4999.99` to a decimal through a double, which makes 4999.989999999998976 of it. The conversion errs by up to 8 units
+    /// in the last place of the double. A double keeps 15 digits; a decimal that is close to a longer one is another number.
+    static func meant(_ value: Decimal, scale: Int) -> Decimal {
+        guard value.exponent < -scale, !value.isNaN else { return value }
+        var value = value, rounded = Decimal(), difference = Decimal(), unit = Decimal(1), step = Decimal()
+        NSDecimalRound(&rounded, &value, scale, .plain)
+        guard !rounded.isZero, NSDecimalSubtract(&difference, &value, &rounded, .plain) == .noError,
+            NSDecimalMultiplyByPowerOf10(&step, &unit, Int16(-scale), .plain) == .noError
+        else { return value }
+        let number = Double(truncating: rounded as NSDecimalNumber), distance = Double(truncating: difference as NSDecimalNumber).magnitude
+        let smallest = Double(truncating: step as NSDecimalNumber)
+        return number.magnitude < smallest * 1e15 && distance <= min(8 * number.ulp, smallest / 100) ? rounded : value
+    }
+
     private static func fits(_ value: Decimal, precision: Int, scale: Int) -> Bool {
         guard !value.isNaN else { return false }
         var value = value, rounded = Decimal()

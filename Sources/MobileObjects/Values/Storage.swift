@@ -54,9 +54,9 @@ enum Storage: Sendable, Equatable {
         case (.integer(let range), .integer(let value)): range.contains(value) ? .integer(value) : nil
         case (.boolean, .boolean(let value)): .integer(value ? 1 : 0)
         case (.scaledDecimal(let precision, let scale), .decimal(let value)):
-            DecimalText.scaled(value, precision: precision, scale: scale).map { .integer($0) }
+            DecimalText.scaled(DecimalText.meant(value, scale: scale), precision: precision, scale: scale).map { .integer($0) }
         case (.textDecimal(let precision, let scale), .decimal(let value)):
-            DecimalText.canonical(value, precision: precision, scale: scale).map { .text($0) }
+            DecimalText.canonical(DecimalText.meant(value, scale: scale), precision: precision, scale: scale).map { .text($0) }
         case (.scaledDecimal, .integer(let value)), (.textDecimal, .integer(let value)): stored(.decimal(Decimal(value)))
         case (.real, .real(let value)): value.isFinite ? .real(value) : nil
         case (.real, .integer(let value)): .real(Double(value))
@@ -68,6 +68,15 @@ enum Storage: Sendable, Equatable {
         case (.json, .json(let value)): .text(value)
         case (.large, .large(let value)): .integer(value)
         default: nil
+        }
+    }
+
+    /// Returns a decimal as the value that the attribute keeps of it, see ``DecimalText/meant(_:scale:)``; other values as they are.
+    func meant(_ value: AttributeValue) -> AttributeValue {
+        switch (self, value) {
+        case (.scaledDecimal(_, let scale), .decimal(let decimal)), (.textDecimal(_, let scale), .decimal(let decimal)):
+            .decimal(DecimalText.meant(decimal, scale: scale))
+        default: value
         }
     }
 

@@ -8,6 +8,8 @@ internal import MobileStore
 struct RejectionSentence {
     /// The object of the failed operation; nil if no single operation failed, such as at the commit.
     let object: SQLObject?
+    /// The failed operation; nil where it is not known any more.
+    var operation: BackEndOperation?
 
     /// The kinds of refusals by a constraint, each with the attributes that it is about.
     enum Constraint {
@@ -39,12 +41,33 @@ struct RejectionSentence {
             attributes.isEmpty
                 ? "there is another row with a value that \(name) must have alone"
                 : "there is a \(name) with the same \(Self.listed(attributes)) already"
-        case .foreignKey: "\(name): the back end has no row that this one refers to, or has one that refers to this one"
+        case .foreignKey: "\(name): \(brokenReference)"
         case .other: "a constraint of the back end refused \(name)"
         }
     }
 
     private var name: String { object.map { "\"\($0.plan.name)\"" } ?? "the row" }
+
+    /// Only the possible cause: no row refers to a new one yet, and a deleted one refers to nothing. Statements of the model may do more.
+    private var brokenReference: String {
+        let missing = "the back end has no row that this one refers to"
+        guard let operation else { return "\(missing), or has one that refers to this one" }
+        let given = given(operation)
+        return switch operation.operation.kind {
+        case .create where operation.operation.statements.isEmpty: missing + given
+        case .delete where operation.operation.statements.isEmpty: "the back end has a row that refers to this one"
+        default: "\(missing)\(given), or has one that refers to this one"
+        }
+    }
+
+    /// The operation's references with their values, such as ` ("customerId" 999)`.
+    private func given(_ operation: BackEndOperation) -> String {
+        let sources = Set(object?.plan.references.flatMap { $0.pairs.map(\.source.name) } ?? [])
+        let values = operation.object.attributes.map(\.name).filter { sources.contains($0) }.compactMap { name in
+            operation.values[name].flatMap { $0.isNull ? nil : "\"\(name)\" \($0.description.prefix(40))" }
+        }
+        return values.isEmpty ? "" : " (\(values.joined(separator: ", ")))"
+    }
 
     // MARK: SQLite
 

@@ -12,7 +12,7 @@ struct UploadCheck {
         let frame = operation.frame
         guard let object = package.object(named: frame.object) else {
             throw RequestFailure(
-                .notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"")
+                .notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"\(remedy)")
         }
         let modelled = try self.operation(frame, of: object)
         for (name, value) in frame.attributes.map({ ($0.key, $0.value) }) + frame.primaryKey.map({ ($0.key, $0.value) }) {
@@ -65,7 +65,7 @@ struct UploadCheck {
         guard let operation = object.operation(frame) else {
             throw RequestFailure(
                 .notFound,
-                "operation \(frame.id): the object \"\(frame.object)\" has no operation \"\((frame.operation ?? frame.change.kind.rawValue).prefix(80))\""
+                "operation \(frame.id): the object \"\(frame.object)\" has no operation \"\((frame.operation ?? frame.change.kind.rawValue).prefix(80))\"\(remedy)"
             )
         }
         return operation
@@ -80,8 +80,11 @@ struct UploadCheck {
     }
 
     private func unknown(_ frame: OperationFrame, _ kind: String, _ name: String) -> RequestFailure {
-        RequestFailure(.badRequest, "operation \(frame.id): the object \"\(frame.object)\" has no \(kind) \"\(name.prefix(80))\"")
+        RequestFailure(.badRequest, "operation \(frame.id): the object \"\(frame.object)\" has no \(kind) \"\(name.prefix(80))\"\(remedy)")
     }
+
+    /// The end of a message about a name that only the application's model has.
+    private var remedy: String { " here; \(ModelDifference.text(package.identifier))" }
 }
 
 extension ObjectPlan {

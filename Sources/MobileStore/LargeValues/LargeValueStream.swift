@@ -116,6 +116,11 @@ public protocol LargeValueHost: AnyObject {
         }
     }
 
+    /// Whether a new value is being written that is not the object's yet.
+    package final var isOpenForWriting: Bool {
+        if case .writing = state { true } else { false }
+    }
+
     // MARK: Files
 
     /// Replaces the value by the contents of a file, UTF-8 for a ``BigString``.

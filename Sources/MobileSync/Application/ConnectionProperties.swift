@@ -39,10 +39,23 @@ public struct ConnectionProperties: Sendable, Equatable {
         guard serverName.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "/") && $0 != 0x7f }) else {
             throw .property("serverName \"\(serverName.prefix(80))\" is not a host name: give neither a scheme nor a path")
         }
+        try checkPort()
         guard (1...65535).contains(portNumber) else { throw .property("portNumber \(portNumber): use 1 to 65535") }
         for (name, value) in httpHeaders where (name + value).utf8.contains(where: { $0 < 0x20 }) {
             throw .property("httpHeaders: \"\(name.prefix(80))\" has a control character")
         }
+    }
+
+    /// Checks that the host's name has no port. An address of IPv6 has at least two colons, and no brackets here.
+    private func checkPort() throws(SyncError) {
+        guard !serverName.contains("[") else {
+            throw .property("serverName \"\(serverName.prefix(80))\" has brackets: give the address of IPv6 without them, and its port as portNumber")
+        }
+        let parts = serverName.split(separator: ":", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return }
+        let port = parts.last.flatMap { Int($0) }.map(String.init) ?? "the port"
+        throw .property(
+            "serverName \"\(serverName.prefix(80))\" contains a port: set portNumber to \(port), and serverName to the name or address of the host alone")
     }
 
     /// Checks the additional properties of a registration: credentials for an automatic one, user and code for a manual one.

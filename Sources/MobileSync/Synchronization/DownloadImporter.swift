@@ -139,8 +139,10 @@ final class DownloadImporter {
     private func importSegment(_ part: SegmentPart, _ transaction: Transaction) throws {
         guard let content = segments.popFirst() else { throw SyncError.unlisted(part.object) }
         try progress.enter(.committingDownload, object: part.object)
-        let rows = try transaction.importSession(for: part.object).rows(part.columns) { [progress] _ in
-            try progress.enter(.committingDownload, object: part.object)
+        let rows = try comparingModels {
+            try transaction.importSession(for: part.object).rows(part.columns) { [progress] _ in
+                try progress.enter(.committingDownload, object: part.object)
+            }
         }
         try files.read(content) { try rows.push($0) }
         let count = try rows.finish().rows
@@ -153,12 +155,12 @@ final class DownloadImporter {
     }
 
     private func importRows(_ part: TablePart, _ spool: Spool, _ transaction: Transaction) throws {
-        let session = try transaction.importSession(for: part.object)
+        let session = try comparingModels { try transaction.importSession(for: part.object) }
         // A cancellation is thrown here; the transaction is then rolled back.
         let check: (ImportProgress) throws -> Void = { [progress] _ in try progress.enter(.committingDownload, object: part.object) }
         let rows: BulkImporter
         switch part.mode {
-        case .upsert: rows = try session.rows(part.columns, progress: check)
+        case .upsert: rows = try comparingModels { try session.rows(part.columns, progress: check) }
         case .delete: rows = try session.deletions(progress: check)
         case .reset:
             result.rowsDeleted += try session.removeAll()
@@ -176,6 +178,13 @@ final class DownloadImporter {
         while case .data? = try next(spool) {}
         try transaction.importSession(for: part.object).setLargeValue(value, of: part.attribute, key: key)
         result.largeValuesImported += 1
+    }
+
+    /// Explains names that this application's model does not have: the server has another model under the same name and version.
+    private func comparingModels<R>(_ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as ObjectError where error.code == .noSuchClass || error.code == .noSuchAttribute {
+            throw SyncError(.synchronize, .refused, "\(error.message) here; \(ModelDifference.text(package.wireName))", cause: error)
+        }
     }
 
     private static var brokenOff: SyncError { SyncError(.synchronize, .synchronizationCommunication, "download: a part does not end") }

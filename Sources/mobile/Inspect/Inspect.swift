@@ -8,7 +8,7 @@ enum Inspect {
         usage: mobile inspect [--pending] [--json] DATABASE
                mobile inspect --stats DATABASE
 
-          --pending   each pending change with its values, as they are stored, and the reason why it waits
+          --pending   each pending change with its values and the reason why it waits; large values by their length
           --json      one JSON text for scripts, in place of lines for people
           --stats     the settings in force, what reading all of it costs, and how full its pages are; of any SQLite database
 

@@ -1,17 +1,19 @@
 import Foundation
+import MobileObjects
 import MobileStore
 
-/// The pending changes of a client database, each with its values and the reason why it waits; read from the tables alone.
+/// The pending changes of a client database, each with its values and the reason why it waits. The types of the values are those of the model that
+/// the database keeps of itself.
 struct PendingReport {
     /// The pending change of one row.
     struct Change {
-        /// A column that the change sets. Values are as they are stored: a decimal is an integer without its point, a large value the number of its content.
+        /// A column that the change sets.
         struct Assignment {
             let column: String
             /// Nil for a new row.
-            let old: Value?
+            let old: ShownValue?
             /// Nil for a row that is deleted.
-            let new: Value?
+            let new: ShownValue?
         }
 
         let object: String
@@ -28,16 +30,20 @@ struct PendingReport {
     /// - Throws: `StoreError` if the file cannot be read, ``NotAClientDatabase`` if it is another kind of database.
     init(path: String) throws {
         self.path = path
+        // A database of a damaged or very old model has its pending changes, too: they are shown as they are stored.
+        let metadata = try? PackageMetadata(storedIn: .inspecting(path))
         changes = try withInspectedDatabase(path) { database in
             try database.read { connection in
                 let tables = try connection.rows("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").compactMap { $0[0].text }
                 guard tables.contains("_settings"), tables.contains("_outbox") else { throw NotAClientDatabase(path: path) }
-                return try tables.filter { tables.contains($0 + "_os") }.flatMap { try Self.changes(of: $0, connection) }
+                return try tables.filter { tables.contains($0 + "_os") }.flatMap { table in
+                    try Self.changes(of: table, metadata?.entities.first { $0.name == table }, connection)
+                }
             }
         }
     }
 
-    private static func changes(of object: String, _ connection: Connection) throws -> [Change] {
+    private static func changes(of object: String, _ metadata: EntityMetadata?, _ connection: Connection) throws -> [Change] {
         let all = try connection.rows("SELECT name FROM pragma_table_info(?1) ORDER BY cid", [.text(object)]).compactMap { $0[0].text }
         let columns = all.filter { !$0.hasPrefix("_") }
         func list(_ table: String) -> String { columns.map { ", \(table).\(quoted($0))" }.joined() }
@@ -46,14 +52,18 @@ struct PendingReport {
             SELECT o."_sk", o."_pc", o."_rp", o."_rf"\(list("m"))\(list("o")) FROM \(quoted(object + "_os")) AS o
             LEFT JOIN \(quoted(object)) AS m ON m."_sk" = o."_sk" WHERE o."_pc" IN (1, 2, 3) ORDER BY o."_sk"
             """)
+        func shown(_ column: String, _ value: Value) throws -> ShownValue {
+            let attribute = metadata?.attributes.first { $0.column == column }
+            return try ShownValue(value, of: attribute, connection)
+        }
         return try rows.map { row in
             let key = row[0].integer ?? 0, kind = [1: "create", 2: "update", 3: "delete"][row[1].integer ?? 0] ?? "?"
             let new = row[4..<(4 + columns.count)], old = row[(4 + columns.count)...]
-            let assignments = zip(columns, zip(old, new)).compactMap { column, values -> Change.Assignment? in
+            let assignments = try zip(columns, zip(old, new)).compactMap { column, values -> Change.Assignment? in
                 switch kind {
-                case "create": values.1.isNull ? nil : .init(column: column, old: nil, new: values.1)
-                case "delete": values.0.isNull ? nil : .init(column: column, old: values.0, new: nil)
-                default: values.0 == values.1 ? nil : .init(column: column, old: values.0, new: values.1)
+                case "create": values.1.isNull ? nil : .init(column: column, old: nil, new: try shown(column, values.1))
+                case "delete": values.0.isNull ? nil : .init(column: column, old: try shown(column, values.0), new: nil)
+                default: values.0 == values.1 ? nil : .init(column: column, old: try shown(column, values.0), new: try shown(column, values.1))
                 }
             }
             return Change(
@@ -89,22 +99,8 @@ struct PendingReport {
         return ["\(path): \(Format.count(changes.count, "row")) pending"]
             + changes.flatMap { change in
                 ["", "\(change.object) \(change.surrogateKey), \(change.kind): \(change.reason)"]
-                    + change.assignments.map { "  \($0.column): " + [$0.old, $0.new].compactMap { $0.map(Self.shown) }.joined(separator: " -> ") }
+                    + change.assignments.map { "  \($0.column): " + [$0.old, $0.new].compactMap { $0?.text }.joined(separator: " -> ") }
             }
-    }
-
-    /// The longest text of a value that is shown as a whole.
-    private static let shownLength = 80
-
-    private static func shown(_ value: Value) -> String {
-        switch value {
-        case .null: "null"
-        case .integer(let number): String(number)
-        case .real(let number): String(number)
-        case .text(let text):
-            text.count > shownLength ? "\"\(text.prefix(shownLength))\"... (\(Format.count(text.count, "character")))" : "\"\(text)\""
-        case .blob(let bytes): Format.count(bytes.count, "byte")
-        }
     }
 
     /// The report for scripts: an array of objects.
@@ -113,8 +109,8 @@ struct PendingReport {
             changes.map { change in
                 var old = JSONObject(), new = JSONObject()
                 for assignment in change.assignments {
-                    if let value = assignment.old { old[assignment.column] = JSONValue(inspected: value) }
-                    if let value = assignment.new { new[assignment.column] = JSONValue(inspected: value) }
+                    if let value = assignment.old { old[assignment.column] = value.json }
+                    if let value = assignment.new { new[assignment.column] = value.json }
                 }
                 return [
                     "object": .string(change.object), "surrogateKey": .integer(change.surrogateKey), "change": .string(change.kind),

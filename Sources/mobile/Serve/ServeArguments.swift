@@ -205,6 +205,7 @@ struct ServeArguments {
             deployment.logRetention = logRetention
             return deployment
         }
+        try checkBackEnds(packages.map(\.model))
         var configuration = ServerConfiguration(cachePath: cache, packages: packages, users: try passwords.passwords(of: users))
         configuration.storeAddress = store
         configuration.requestTrace = RequestTrace(all: tracesAll, devices: tracedDevices)
@@ -218,5 +219,15 @@ struct ServeArguments {
         configuration.segmentRedirect = segmentRedirect
         if let synchronizations { configuration.limits.synchronizations = synchronizations }
         return configuration
+    }
+
+    /// Checks that each back end is one of a model. The procedures of a Worklight face may have further ones.
+    private func checkBackEnds(_ models: [PackageModel]) throws(CommandFailure) {
+        let known = models.flatMap(\.backEnds).map(\.name)
+        guard worklight.isEmpty, let name = backEnds.keys.sorted().first(where: { !known.contains($0) }) else { return }
+        let remedy =
+            known.isEmpty
+            ? "the models have no back end" : "the models have \(Set(known).sorted().map { "\"\($0)\": write --backend \($0)=FILE" }.joined(separator: ", "))"
+        throw CommandFailure("--backend names \"\(name.prefix(80))\", which no model has; \(remedy)")
     }
 }

@@ -39,6 +39,7 @@ enum ServeCommand {
         configuration.log = { complain($0) }
         DescriptorLimit.raise()
         let server = try MobileServer(configuration)
+        if try server.administration.users().isEmpty { log(.warning, "there are no users yet, so no device can register: add --user NAME") }
         let http = try HTTPServer(listening, serving: server)
         let host = arguments.address.contains(":") ? "[\(arguments.address)]" : arguments.address
         print("serving \(server.packageNames.joined(separator: ", ")) at \(listening.certificate == nil ? "http" : "https")://\(host):\(http.port)")

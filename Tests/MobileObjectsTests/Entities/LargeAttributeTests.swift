@@ -31,6 +31,28 @@ import Testing
         #expect(try values == 2)
     }
 
+    @Test("BIG-14: a value that is still open for writing is refused by a save, which changes nothing")
+    func notClosed() throws {
+        let product = try product(), picture = product.bigBinary(4)
+        try picture.openForWrite()
+        try picture.write([9, 8])
+        try product.set("name", "Green tea")
+        for change in [{ try product.save() }, { try product.update() }, { try product.submitPending() }] as [() throws -> Void] {
+            let error = try #require(#expect(throws: ObjectError.self) { try change() })
+            #expect((error.cause as? StoreError)?.code == .notClosed && error.message.contains("Product: picture is open for writing"))
+            #expect(error.recoverySuggestion == "Close it first.")
+        }
+        #expect(try self.product().value("name") == "Tea" && self.picture(of: self.product()) == [1, 2, 3])
+        try picture.close()
+        try product.save()
+        #expect(try self.product().value("name") == "Green tea" && self.picture(of: self.product()) == [9, 8])
+        // Nothing can be lost by a stream that is open for reading.
+        try picture.openForRead()
+        try product.set("name", "Tea")
+        try product.save()
+        #expect(try picture.read(2) == [9, 8])
+    }
+
     @Test("BIG-15: submit without an update takes the written value along")
     func submitOnly() throws {
         let product = try product()

@@ -61,6 +61,23 @@ import Testing
         #expect(try keys(Customer.where(\.city == "Cork").where(\.active == true)) == [4])
     }
 
+    @Test("a decimal literal is the value that it was written as, in queries and in saves")
+    func decimalLiterals() throws {
+        let customer = try Customer.load(2, in: crm)
+        customer.creditLimit = 4999.99
+        try customer.save()
+        #expect(customer.creditLimit.description == "4999.99" && !customer.isDirty)
+        #expect(try Customer.load(2, in: crm).creditLimit == Decimal(string: "4999.99"))
+        #expect(try keys(Customer.where(\.creditLimit == 4999.99)) == [2])
+        #expect(try keys(Customer.where(\.creditLimit >= 4999.99)) == [2] && keys(Customer.where(\.creditLimit > 4999.99)) == [])
+        #expect(try keys(Customer.where(\.creditLimit <= 4999.99)) == [1, 2, 3, 4] && keys(Customer.where(\.creditLimit < 4999.99)) == [1, 3, 4])
+        #expect(try keys(Customer.where { $0.creditLimit.isIn([4999.99, 0]) }) == [2, 4])
+        let other = try #require(Decimal(string: "4999.9900001"))
+        #expect(try keys(Customer.where(\.creditLimit == other)) == [])
+        customer.creditLimit = other
+        #expect(#expect(throws: ObjectError.self) { try customer.save() }?.code == .invalidValue)
+    }
+
     @Test("QRY-12 QRY-14 QRY-15: tests that are methods of an attribute")
     func methods() throws {
         #expect(try keys(Customer.where { $0.name.contains("port") }) == [2, 3])

@@ -38,6 +38,39 @@ import Testing
     }
 
     @Test(
+        "a decimal literal, which Swift makes from a double, is stored as the value that it was written as",
+        arguments: [
+            (4999.99, 8, 2, "4999.99"), (-4999.99, 8, 2, "-4999.99"), (0.07, 8, 2, "0.07"), (7.5975787205, 18, 10, "7.5975787205"),
+            (99_999_999_999.99, 18, 2, "99999999999.99"), (1234.5678, 30, 4, "1234.5678"), (0.1 + 0.2, 18, 2, "0.3"),
+        ] as [(Decimal, Int, Int, String)])
+    func literals(value: Decimal, precision: Int, scale: Int, text: String) throws {
+        let storage = Storage(.decimal, precision: precision, scale: scale)
+        #expect(try storage.stored(.decimal(value)) == storage.stored(.decimal(#require(Decimal(string: text)))))
+        #expect(storage.stored(.decimal(value)) != nil)
+    }
+
+    @Test(
+        "every number of up to 12 digits is the one that its literal says, and its neighbour is not",
+        arguments: 0...12)
+    func randomLiterals(scale: Int) throws {
+        var random = SeededGenerator(seed: UInt64(scale))
+        for _ in 0..<2000 {
+            let scaled = Int64.random(in: 1..<1_000_000_000_000, using: &random), text = DecimalText.text(scaled, scale: scale)
+            #expect(try DecimalText.meant(Decimal(#require(Double(text))), scale: scale) == Decimal(string: text), "\(text)")
+            let neighbour = try #require(Decimal(string: text + (scale == 0 ? ".02" : "02")))
+            #expect(DecimalText.meant(neighbour, scale: scale) == neighbour, "\(neighbour)")
+        }
+    }
+
+    @Test(
+        "decimals with digits of their own beyond the scale stay as they are",
+        arguments: ["4999.989999", "0.001", "4999.9900001", "1234567890123456.789", "1234567890123456.7800000000000001", "0.00000000000000001"])
+    func noLiterals(text: String) throws {
+        let value = try #require(Decimal(string: text))
+        #expect(DecimalText.meant(value, scale: 2) == value)
+    }
+
+    @Test(
         "decimals on the wire are numbers in decimal notation",
         arguments: [
             (Int64(1234), 2, "12.34"), (-5, 2, "-0.05"), (0, 2, "0.00"), (100, 2, "1.00"), (7, 0, "7"), (.max, 18, "9.223372036854775807"),

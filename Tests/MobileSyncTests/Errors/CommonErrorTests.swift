@@ -89,7 +89,7 @@ import Testing
         // A newer release, and another package.
         _ = try other.write { try $0.execute("PRAGMA user_version = 9999") }
         expect(
-            /.* \(ObjectError 2018\)\. Install the newer application, or choose another file\..*/,
+            /.* \(ObjectError 2018\)\. Choose another file where it is not this application.s;.*/,
             try error { _ = try CRM.open(ConnectionProfile(path: path)).openConnection() })
         try other.close()
     }
@@ -100,7 +100,7 @@ import Testing
         _ = try foreign.write { try $0.execute("CREATE TABLE notes (id INTEGER PRIMARY KEY)") }
         try foreign.close()
         expect(
-            /".*foreign\.db": the file has a table "notes" that is not ours; choose another file \(ObjectError 2018\)\. Install .*/,
+            /".*foreign\.db": the file has a table "notes" that is not ours; choose another file \(ObjectError 2018\)\. Choose .*/,
             try error { _ = try CRM.open(ConnectionProfile(path: directory.file("foreign.db"))) })
         // A database of another package.
         let model =
@@ -108,7 +108,7 @@ import Testing
         let profile = ConnectionProfile(path: directory.file("notes.db"))
         try PackageDatabase(model: PackageModel(json: model), profile: profile).closeConnection()
         expect(
-            /".*notes\.db": the database belongs to package Notes:1\.0, not to CRM:1\.0 \(ObjectError 2018\)\. Install the newer application, or choose .*/,
+            /".*notes\.db": the database belongs to package Notes:1\.0, not to CRM:1\.0 \(ObjectError 2018\)\. Choose another file where it is not this application.s; .*/,
             try error { _ = try CRM.open(profile) })
     }
 

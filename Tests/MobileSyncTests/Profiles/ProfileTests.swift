@@ -45,6 +45,8 @@ import Testing
 
     @Test(arguments: [
         (ConnectionProperties(loginCredentials: .init(user: "u", password: "p")), "serverName is missing"),
+        (ConnectionProperties(serverName: "127.0.0.1:5002", loginCredentials: .init(user: "u", password: "p")), "contains a port: set portNumber to 5002"),
+        (ConnectionProperties(serverName: "[::1]", loginCredentials: .init(user: "u", password: "p")), "has brackets"),
         (ConnectionProperties(serverName: "http://here", loginCredentials: .init(user: "u", password: "p")), "is not a host name"),
         (ConnectionProperties(serverName: "here", portNumber: 0, loginCredentials: .init(user: "u", password: "p")), "portNumber 0"),
         (ConnectionProperties(serverName: "here", portNumber: 65536, loginCredentials: .init(user: "u", password: "p")), "portNumber 65536"),

@@ -10,7 +10,7 @@ import Testing
         "QueryPage.maximum": "rows that are read at a time",
         "Answer.GzipUse.smallest": "shorter answers are sent as they are",
         "SparePage.maximumBytes": "memory that is kept for the next page",
-        "PendingReport.shownLength": "a longer text is cut in lines for people; JSON has all of it",
+        "ShownValue.shownLength": "a longer text is cut in lines for people; JSON has all of it",
         "ClientAddress.longest": "the text of an address, which is never longer",
         "LogTable.longestPrefix": "the name of a table in PostgreSQL, whose length it limits itself",
         "PostgreSQLStateStore.timeLimit": "repetitions of one transaction", "PostgreSQLStateStore.longTimeLimit": "repetitions of one transaction",

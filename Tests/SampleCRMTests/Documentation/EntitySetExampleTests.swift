@@ -65,6 +65,34 @@ import Testing
             #expect(example.take() == ["Harbour Foods"])
         }
         do {
+            // Example: EntitySet.sorted(by:_:)
+            let query = crm.customers.sorted(by: \.city).sorted(by: \.creditLimit, .descending)
+            for customer in try query.find() { print("\(customer.city): \(customer.name)") }
+            // Example: end
+            #expect(example.take() == ["Cork: Castle Inn", "Cork: Mill & Sons", "Dublin: Harbour Foods"])
+        }
+        do {
+            // Example: EntitySet.sortedByRelevance()
+            let best = crm.customers.matching("harbour").sortedByRelevance().take(10)
+            for customer in try best.find() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
+            // Example: EntitySet.skip(_:)
+            let second = crm.customers.sorted(by: \.name).skip(2).take(2)  // the second two customers
+            for customer in try second.find() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Mill & Sons"])
+        }
+        do {
+            // Example: EntitySet.take(_:)
+            let largest = crm.customers.sorted(by: \.creditLimit, .descending).take(2)
+            for customer in try largest.find() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Castle Inn", "Harbour Foods"])
+        }
+        do {
             // Example: EntitySet.offset(_:)
             let second = crm.customers.ordered(by: \.name).offset(2).limit(2)  // the second two customers
             for customer in try second.find() { print(customer.name) }
@@ -166,6 +194,13 @@ import Testing
             // Example: end
             #expect(total == 2500)
         }
+        do {
+            // Example: EntitySet.average(of:)
+            let inCork = crm.customers.where(\.city == "Cork")
+            let average = try inCork.average(of: \.creditLimit) ?? 0
+            // Example: end
+            #expect(average == 1250)
+        }
     }
 
     @Test func `asynchronous loops`() async throws {
@@ -184,6 +219,15 @@ import Testing
             // Example: end
             #expect(example.take() == ["Castle Inn", "Mill & Sons"])
         }
+        do {
+            // Example: EntitySet.observe()
+            for try await snapshot in crm.customers.where(\.city == "Cork").observe() {
+                print("\(snapshot.count) customers in Cork")
+                break  // ends the observation
+            }
+            // Example: end
+            #expect(example.take() == ["2 customers in Cork"])
+        }
         for customer in try await crm.customers.where({ $0.name.contains("inn") }).find() { print(customer.name) }
         for try await customer in crm.customers.ordered(by: \.name).offset(1).limit(1) { print(customer.name) }
         #expect(example.take() == ["Castle Inn", "Harbour Foods"])
@@ -192,6 +236,8 @@ import Testing
         let sum = try await crm.customers.sum(of: \.creditLimit), least = try await crm.customers.min(of: \.name)
         #expect(sum == 4000 && least == "Castle Inn")
         #expect(try await crm.customers.max(of: \.contact) == nil)
+        let average = try await crm.customers.average(of: \.creditLimit), none = try await crm.customers.average(of: \.discount)
+        #expect(average?.rounded() == 1333 && none == nil)
     }
 
     @Test func `a set is equal to one of the same query in the same database`() throws {

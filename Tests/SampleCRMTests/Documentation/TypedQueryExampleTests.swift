@@ -177,6 +177,20 @@ import Testing
             #expect(example.take() == ["Castle Inn: 2000", "Harbour Foods: 1500"])
         }
         do {
+            // Example: EntityQuery.ordered(by:_:)
+            let query = Customer.all.ordered(by: \.city).ordered(by: \.creditLimit, .descending)
+            for customer in try query.find(in: crm) { print("\(customer.city): \(customer.name)") }
+            // Example: end
+            #expect(example.take() == ["Cork: Castle Inn", "Cork: Mill & Sons", "Dublin: Harbour Foods"])
+        }
+        do {
+            // Example: EntityQuery.orderedByRelevance()
+            let best = Customer.all.matching("harbour").orderedByRelevance().limit(10)
+            for customer in try best.find(in: crm) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        do {
             // Example: EntityQuery.isEmpty(in:)
             let inSligo = Customer.where(\.city == "Sligo")
             if try inSligo.isEmpty(in: crm) { print("nobody in Sligo") }
@@ -207,6 +221,15 @@ import Testing
             #expect(try Customer.where(\.city == "Sligo").sum(of: \.creditLimit, in: crm) == nil)
             #expect(try Customer.all.sorted(by: \.name).skip(1).take(1).max(of: \.name, in: crm) == "Mill & Sons")
             #expect(try Customer.all.max(of: \.phone, in: crm) == Customer.findAll(in: crm).compactMap(\.phone).max())
+        }
+        do {
+            // Example: EntityQuery.average(of:in:)
+            let inCork = Customer.where(\.city == "Cork")
+            let average = try inCork.average(of: \.creditLimit, in: crm) ?? 0
+            // Example: end
+            #expect(average == 1250)
+            #expect(try Customer.where(\.city == "Sligo").average(of: \.creditLimit, in: crm) == nil)
+            #expect(try Customer.all.average(of: \.discount, in: crm) == nil)
         }
         do {
             // Example: EntityQuery.prefetching(_:)

@@ -21,9 +21,10 @@ struct ComparedValue {
     /// Returns the value to bind at the right side of a comparison.
     ///
     /// A value that the attribute cannot have, because it has more digits after the point or is too large, is still compared: it is equal to no
-    /// value, and less or greater as numbers are.
+    /// value, and less or greater as numbers are. A decimal literal, which Swift makes from a double, is compared as the value that it was written as.
     /// - Throws: ``ObjectError/Code/invalidValue`` for a value of another type.
     func bound(_ value: AttributeValue, _ word: String) throws -> Value {
+        let value = place.type.storage.meant(value)
         let mismatch = place.error(.invalidValue, "a value of another type is given, expected \(place.type.type)")
         switch (place.type.storage, value) {
         case (.integer, .integer(let integer)): return .integer(integer)

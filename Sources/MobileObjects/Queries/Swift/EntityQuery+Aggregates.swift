@@ -1,3 +1,5 @@
+import Foundation
+
 /// Values that the database makes of an attribute of all objects that a query finds.
 extension EntityQuery {
     /// Returns the least value of an attribute, by the database; nil without objects that have a value. Order, `skip` and `take` have no effect.
@@ -83,6 +85,33 @@ extension EntityQuery {
         of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
     ) async throws -> Value? { try await package.executeQuery(aggregate("SUM", column)).onlyValue() }
 
+    /// Returns the average of an attribute's values, by the database; nil without objects that have a value. Order, `skip` and `take` have no effect.
+    ///
+    ///     let inCork = Customer.where(\.city == "Cork")
+    ///     let average = try inCork.average(of: \.creditLimit, in: crm) ?? 0
+    ///
+    /// - Throws: as `find(in:)`; ``ObjectError/Code/unsupportedType`` for an attribute that is not a number.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    public func average<Value: AttributeConvertible & Numeric>(
+        of column: KeyPath<Root.Columns, Column<Root, Value>>, in package: Root.Package
+    ) throws -> Double? { try package.executeQuery(aggregate("AVG", column)).average() }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func average<Value: AttributeConvertible & Numeric>(
+        of column: KeyPath<Root.Columns, Column<Root, Value>>, in package: Root.Package
+    ) async throws -> Double? { try await package.executeQuery(aggregate("AVG", column)).average() }
+
+    /// The same of an attribute that may be null; nulls do not count.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    public func average<Value: AttributeConvertible & Numeric>(
+        of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
+    ) throws -> Double? { try package.executeQuery(aggregate("AVG", column)).average() }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func average<Value: AttributeConvertible & Numeric>(
+        of column: KeyPath<Root.Columns, Column<Root, Value?>>, in package: Root.Package
+    ) async throws -> Double? { try await package.executeQuery(aggregate("AVG", column)).average() }
+
     private func aggregate<Value>(_ function: String, _ column: KeyPath<Root.Columns, Column<Root, Value>>) -> Query {
         var query = query
         (query.sortCriteria, query.skip, query.take, query.prefetches) = ([], 0, -1, [])
@@ -95,5 +124,12 @@ extension QueryResultSet {
     fileprivate func onlyValue<Value: AttributeConvertible>() throws -> Value? {
         guard let row = first, case let value = try row[checked: 0], !value.isNull else { return nil }
         return try value.read()
+    }
+
+    /// Returns the average of a result with one row, which is a decimal for decimals of many digits; nil where it is null.
+    fileprivate func average() throws -> Double? {
+        guard let row = first else { return nil }
+        if case .decimal(let exact) = try row[checked: 0] { return Double(truncating: exact as NSDecimalNumber) }
+        return try onlyValue()
     }
 }

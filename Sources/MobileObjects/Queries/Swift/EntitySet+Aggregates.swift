@@ -92,4 +92,35 @@ extension EntitySet {
     {
         try await query.sum(of: column, in: package)
     }
+
+    /// Returns the average of an attribute's values; nil without objects that have a value.
+    ///
+    ///     let inCork = crm.customers.where(\.city == "Cork")
+    ///     let average = try inCork.average(of: \.creditLimit) ?? 0
+    ///
+    /// - Throws: as `EntityQuery.average(of:in:)`.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    public func average<Value: AttributeConvertible & Numeric>(of column: KeyPath<Root.Columns, Column<Root, Value>>) throws -> Double? {
+        try query.average(of: column, in: package)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func average<Value: AttributeConvertible & Numeric>(of column: KeyPath<Root.Columns, Column<Root, Value>>)
+        async throws -> Double?
+    {
+        try await query.average(of: column, in: package)
+    }
+
+    /// The same of an attribute that may be null; nulls do not count.
+    @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
+    public func average<Value: AttributeConvertible & Numeric>(of column: KeyPath<Root.Columns, Column<Root, Value?>>) throws -> Double? {
+        try query.average(of: column, in: package)
+    }
+
+    /// The same without blocking a cooperative thread.
+    public nonisolated(nonsending) func average<Value: AttributeConvertible & Numeric>(of column: KeyPath<Root.Columns, Column<Root, Value?>>)
+        async throws -> Double?
+    {
+        try await query.average(of: column, in: package)
+    }
 }

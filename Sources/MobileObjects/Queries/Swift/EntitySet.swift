@@ -66,6 +66,20 @@ extension EntitySet {
     ///     for customer in try best.find() { print(customer.name) }
     public func orderedByRelevance() -> EntitySet { with(query.sortedByRelevance()) }
 
+    /// Does the same as ``ordered(by:_:)``, in the words of ``EntityQuery``.
+    ///
+    ///     let query = crm.customers.sorted(by: \.city).sorted(by: \.creditLimit, .descending)
+    ///     for customer in try query.find() { print("\(customer.city): \(customer.name)") }
+    public func sorted<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntitySet {
+        ordered(by: column, order)
+    }
+
+    /// Does the same as ``orderedByRelevance()``, in the words of ``EntityQuery``.
+    ///
+    ///     let best = crm.customers.matching("harbour").sortedByRelevance().take(10)
+    ///     for customer in try best.find() { print(customer.name) }
+    public func sortedByRelevance() -> EntitySet { orderedByRelevance() }
+
     /// Leaves out the first `count` objects.
     ///
     ///     let second = crm.customers.ordered(by: \.name).offset(2).limit(2)  // the second two customers
@@ -77,6 +91,18 @@ extension EntitySet {
     ///     let largest = crm.customers.ordered(by: \.creditLimit, .descending).limit(2)
     ///     for customer in try largest.find() { print(customer.name) }
     public func limit(_ count: Int) -> EntitySet { with(query.limit(count)) }
+
+    /// Does the same as ``offset(_:)``, in the words of ``EntityQuery``.
+    ///
+    ///     let second = crm.customers.sorted(by: \.name).skip(2).take(2)  // the second two customers
+    ///     for customer in try second.find() { print(customer.name) }
+    public func skip(_ count: Int) -> EntitySet { offset(count) }
+
+    /// Does the same as ``limit(_:)``, in the words of ``EntityQuery``.
+    ///
+    ///     let largest = crm.customers.sorted(by: \.creditLimit, .descending).take(2)
+    ///     for customer in try largest.find() { print(customer.name) }
+    public func take(_ count: Int) -> EntitySet { limit(count) }
 
     /// Keeps only objects in one of these states.
     ///

@@ -73,6 +73,20 @@ public struct EntityQuery<Root: QueryableEntity>: Sendable, Hashable {
         changed { $0.sortCriteria.append(AttributeSort(Root.columns[keyPath: column].name, order)) }
     }
 
+    /// Does the same as ``sorted(by:_:)``, in the words of SQL.
+    ///
+    ///     let query = Customer.all.ordered(by: \.city).ordered(by: \.creditLimit, .descending)
+    ///     for customer in try query.find(in: crm) { print("\(customer.city): \(customer.name)") }
+    public func ordered<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntityQuery {
+        sorted(by: column, order)
+    }
+
+    /// Does the same as ``sortedByRelevance()``, in the words of SQL.
+    ///
+    ///     let best = Customer.all.matching("harbour").orderedByRelevance().limit(10)
+    ///     for customer in try best.find(in: crm) { print(customer.name) }
+    public func orderedByRelevance() -> EntityQuery { sortedByRelevance() }
+
     /// Leaves out the first `count` objects.
     ///
     ///     let second = Customer.all.sorted(by: \.name).skip(2).take(2)  // the second two customers

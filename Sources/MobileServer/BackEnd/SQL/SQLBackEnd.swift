@@ -175,7 +175,15 @@ private struct SQLTransaction: SQLReading, BackEndTransaction {
 
     var connection: any BackEndConnection { runner.connection }
 
-    func apply(_ operation: BackEndOperation) throws -> RowKey? { try runner.run(operation, on: backEnd.object(operation.object)) }
+    func apply(_ operation: BackEndOperation) throws -> RowKey? {
+        let object = try backEnd.object(operation.object)
+        do { return try runner.run(operation, on: object) } catch {
+            // The sentence about a broken reference has the values of the operation, which only this place knows.
+            let failure = backEnd.engine.classify(error, RejectionSentence(object: object, operation: operation))
+            guard let failure, failure.code == ResultCode.constraint else { throw error }
+            throw failure
+        }
+    }
 
     func contains(_ key: RowKey, of object: ObjectModel, having values: JSONObject) throws -> Bool {
         let object = try backEnd.object(object)

@@ -27,7 +27,7 @@ import Testing
             message: "there is a \"Customer\" with the same \"code\" already"),
         Sentence(
             testDescription: "FOREIGN KEY", object: "Order", attributes: ["customerId": 999, "status": "NEW"], code: 412,
-            message: "\"Order\": the back end has no row that this one refers to, or has one that refers to this one"),
+            message: "\"Order\": the back end has no row that this one refers to (\"customerId\" 999)"),
         Sentence(
             testDescription: "PRIMARY KEY", object: "Line", attributes: ["orderId": 10, "line": 1, "product": "salt", "quantity": 1], code: 412,
             message: "there is a \"Line\" with the same \"orderId\", \"line\" already"),
