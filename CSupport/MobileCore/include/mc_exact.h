@@ -1,7 +1,7 @@
 /// mc_exact.h: stored values as numbers, exactly or not at all, in SQL.
 ///
-/// SQLite's CAST makes 0 of a text that is no number, and the nearest integer of a number that is none. A column of a file of another
-/// origin may have any value. Every connection of a pool has these functions, without a call:
+/// SQLite's CAST makes 0 of a text that is not a number, and an integer of a number with a fraction. A column of a file of another origin
+/// may have any value. Every connection of a pool has these functions, without a call:
 ///
 ///     mc_exact_integer(value)                  an integer: of a number without a fraction, and of a text that is one
 ///     mc_exact_real(value)                     a real: of a number, and of a text that is one

@@ -9,7 +9,7 @@
 #include "mc_json.h"
 
 enum {
-    LENGTH_LIMIT = 400,      // bytes of a text that is read as a decimal; a longer one is no number of an application
+    LENGTH_LIMIT = 400,      // bytes of a text that is read as a decimal; a longer one is not a number of an application
     SCALED_DIGITS = 18,      // of an integer
     PLACE_LIMIT = 100000,    // beyond any exponent of a double
     SCALE_MAXIMUM = 1000,    // of a column

@@ -136,6 +136,6 @@ extension AttributeModel {
         return scale == precision && precision == 38 ? precision : precision - scale
     }
 
-    /// What a decimal can be, in words.
+    /// Phrase for the values of a decimal, for messages.
     var decimalWords: String { "a decimal of at most \(precision ?? 18) digits, \(scale ?? 2) of them after the point" }
 }

@@ -87,7 +87,7 @@ import Testing
         #expect(
             schema.omissions == [
                 "table \"a\": there are rows without a value in the primary key",
-                "table \"b\": the reference by x, y leads to \"a\", which is no object of the model",
+                "table \"b\": the reference by x, y leads to \"a\", which the model does not have",
             ])
         #expect(schema.model.objects.map(\.name) == ["B"] && schema.model.objects.first?.relationships.isEmpty == true)
     }
@@ -153,10 +153,10 @@ import Testing
             schema.remarks.sorted() == [
                 "table \"t\", column \"b\" of type BOOLEAN: there are texts that are neither true nor false; the attribute is a string",
                 "table \"t\", column \"huge\" of type NUMERIC(38,2): there are numbers of 40 digits before the point; the attribute is a string",
-                "table \"t\", column \"i\" of type INTEGER: there are numbers that are no integers; the attribute is a double",
+                "table \"t\", column \"i\" of type INTEGER: there are numbers with a fraction, or beyond 64 bits; the attribute is a double",
                 "table \"t\", column \"price\" of type DECIMAL(5,2): there are numbers of 7 digits before the point and 3 after it; the attribute is a decimal of 10 digits, 3 of them after the point",
                 "table \"t\", column \"third\" of type DECIMAL(5,2): there are numbers of 15 digits after the point; the attribute has 2, and rounds them",
-                "table \"t\", column \"word\" of type NUMERIC: there are texts that are no numbers; the attribute is a string",
+                "table \"t\", column \"word\" of type NUMERIC: there are texts that are not numbers; the attribute is a string",
             ])
     }
 
@@ -169,7 +169,7 @@ import Testing
         #expect(
             schema.omissions.sorted() == [
                 "table \"b\": the reference by a compares string with binary in \"a\"",
-                "table \"b\": the reference by ghost leads to \"missing\", which is no object of the model", "view \"v\": it has no primary key",
+                "table \"b\": the reference by ghost leads to \"missing\", which the model does not have", "view \"v\": it has no primary key",
                 "virtual tables \"places\", \"search\" with 8 tables of their content: objects need ordinary tables",
             ])
         #expect(schema.model.objects.map(\.name) == ["A", "B"] && schema.model.objects.allSatisfy(\.relationships.isEmpty))

@@ -55,7 +55,7 @@ struct UnfitValue {
 }
 
 extension AttributeModel {
-    /// What a value can be, in words.
+    /// Phrase for the values that the attribute can have, for messages.
     fileprivate var formWords: String {
         switch type {
         case .byte, .short, .int, .long, .integer: "an integer"

@@ -3,7 +3,7 @@ internal import MobileStore
 /// The tables of a back end, as a model needs them.
 struct DescribedTables {
     var tables: [DescribedTable] = []
-    /// What a model cannot have, each with the reason.
+    /// Parts that a model cannot have, each with the reason.
     var omissions: [String] = []
 }
 

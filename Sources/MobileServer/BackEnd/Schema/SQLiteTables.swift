@@ -54,7 +54,7 @@ extension SQLiteBackEndConnection {
 
     // MARK: Values
 
-    /// What the rows have in a column that SQLite does not keep to its declared type.
+    /// Facts about the values of a column, which SQLite does not keep to its declared type.
     fileprivate struct Measure {
         var hasTexts = false, hasNumbers = false, hasFractions = false, hasOtherWords = false
         var whole: Int?, scale: Int?
@@ -93,7 +93,7 @@ extension SQLiteBackEndConnection {
 
     private func measure(_ places: [Int], of table: inout DescribedTable) throws {
         let columns = places.map { SQLText.quoted(table.columns[$0].name) }
-        // The 15 digits that each double keeps: those behind them come from arithmetic.
+        // The 15 digits that each double keeps: further ones come from arithmetic.
         let inner = columns.indices.map { index in
             let column = columns[index]
             let digits = "CASE typeof(\(column)) WHEN 'real' THEN printf('%.15g', \(column)) ELSE \(column) END"
@@ -126,17 +126,17 @@ extension DescribedTable.Column {
         } else if affinity == .numeric, isTimeName {
             return
         } else if measure.hasTexts {
-            remarks.append("\(place): there are texts that are no numbers; the attribute is a string")
+            remarks.append("\(place): there are texts that are not numbers; the attribute is a string")
             (affinity, declaredType) = (.text, "")
         } else if affinity == .integer, measure.hasFractions {
-            remarks.append("\(place): there are numbers that are no integers; the attribute is a double")
+            remarks.append("\(place): there are numbers with a fraction, or beyond 64 bits; the attribute is a double")
             (affinity, declaredType) = (.real, "")
         } else if affinity == .numeric, let whole = measure.whole, let scale = measure.scale {
             digits = (whole, scale)
         }
     }
 
-    /// Types that are no numbers to their owner; SQLite does not know them, and takes them for numbers.
+    /// Types whose values are not numbers to their owner; SQLite does not know them, and takes them for numbers.
     private var isTextName: Bool {
         affinity == .numeric
             && ["JSON", "UUID", "GUID", "UNIQUEIDENTIFIER", "INET", "CIDR", "MACADDR", "ENUM", "SET", "ANY", "XML", "STRING"].contains {

@@ -113,7 +113,7 @@ private struct SchemaModelWriter {
     private mutating func ends(of reference: DescribedTable.Reference, from index: Int, _ drafts: [Draft]) -> Ends? {
         let table = drafts[index].table
         guard let target = drafts.firstIndex(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else {
-            leaveOut(reference, of: table, "leads to \"\(reference.table)\", which is no object of the model")
+            leaveOut(reference, of: table, "leads to \"\(reference.table)\", which the model does not have")
             return nil
         }
         let key = drafts[target].table.primaryKey, targets = reference.targets.isEmpty ? key : reference.targets
