@@ -29,6 +29,7 @@ struct mc_export {
     int64_t rows;
     size_t column;           // of the statement's current row: the next one to write; 0 between rows
     size_t *ends;            // of the values of a row that is read by itself; NULL: none was
+    size_t refused;          // the number of the column from 1 whose value could not be written; 0: none
     mc_export_large *large;  // the form of the columns' large values; NULL: none is in line
     mc_pool *pool;
     mc_export_large_value *value;  // the large value in progress; NULL: none
@@ -170,6 +171,11 @@ void mc_export_free(mc_export *rows)
 int64_t mc_export_rows(const mc_export *rows)
 {
     return rows->rows;
+}
+
+size_t mc_export_refused_column(const mc_export *rows)
+{
+    return rows->refused;
 }
 
 static mc_status fail_value(const mc_export *rows, mc_status status, size_t column, const char *problem, mc_error *error)
@@ -331,8 +337,10 @@ static mc_status append_values(mc_export *rows, mc_error *error)
         if (status != MC_OK)
             return mc_fail(error, status, "export, row %" PRId64 ": no memory for its text", rows->rows + 1);
         status = append_value(rows, column, error);
-        if (status != MC_OK)
+        if (status != MC_OK) {
+            rows->refused = column + 1;
             return status;
+        }
         rows->ends[column] = stage->length;
     }
     rows->rows++;
@@ -373,7 +381,9 @@ static mc_status fail_after_error(mc_error *error)
 static void note_failure(mc_export *rows)
 {
     rows->state = STATE_FAILED;
-    (void)sqlite3_reset(rows->statement);
+    // A statement on the row of a refused value stays there, so that its values can describe the row.
+    if (rows->refused == 0)
+        (void)sqlite3_reset(rows->statement);
 }
 
 mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *error)

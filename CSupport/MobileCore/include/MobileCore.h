@@ -10,6 +10,7 @@
 #include "mc_cursor.h"
 #include "mc_decimal.h"
 #include "mc_error.h"
+#include "mc_exact.h"
 #include "mc_export.h"
 #include "mc_import.h"
 #include "mc_json.h"

@@ -83,6 +83,10 @@ typedef struct mc_export_row {
 /// Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and large values in line.
 MC_MUST_USE mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *MC_NULLABLE error);
 
+/// Returns the number from 1 of the column whose value `mc_export_next_row` could not write; 0 if there was none. Until the export is
+/// freed the statement stays on the row of that value.
+size_t mc_export_refused_column(const mc_export *rows);
+
 /// Returns the number of rows written so far.
 int64_t mc_export_rows(const mc_export *rows);
 

@@ -15,6 +15,7 @@
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
 #include "digest/mc_row_digest_register.h"
+#include "json/mc_exact_register.h"
 #include "json/mc_text_check_register.h"
 
 enum { NS_PER_MS = 1000000 };
@@ -274,6 +275,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
         status = apply_options(connection, error);
     if (status == MC_OK)
         status = mc_decimal_register(connection->db, error);
+    if (status == MC_OK)
+        status = mc_exact_register(connection->db, error);
     if (status == MC_OK)
         status = mc_row_digest_register(connection->db, error);
     if (status == MC_OK)

@@ -98,11 +98,7 @@ enum WireConversion {
         let parts = text.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
         let whole = parts[0].drop { $0 == "0" }.count
         let fraction = parts.count > 1 ? parts[1].count - parts[1].reversed().prefix { $0 == "0" }.count : 0
-        let (precision, scale) = (attribute.precision ?? 18, attribute.scale ?? 2)
-        let digitsBeforePoint = scale == precision && precision == 38 ? precision : precision - scale
-        guard whole <= digitsBeforePoint, fraction <= scale else {
-            throw mismatch("a decimal of at most \(precision) digits, \(scale) of them after the point", json)
-        }
+        guard whole <= attribute.digitsBeforePoint, fraction <= attribute.scale ?? 2 else { throw mismatch(attribute.decimalWords, json) }
         return number(text, digits: whole + fraction, affinity)
     }
 
@@ -131,4 +127,15 @@ enum WireConversion {
             }
         return Mismatch(message: "expected \(expected), found \(found)")
     }
+}
+
+extension AttributeModel {
+    /// The maximum number of digits of a decimal before its point.
+    var digitsBeforePoint: Int {
+        let (precision, scale) = (precision ?? 18, scale ?? 2)
+        return scale == precision && precision == 38 ? precision : precision - scale
+    }
+
+    /// Phrase for the values of a decimal, for messages.
+    var decimalWords: String { "a decimal of at most \(precision ?? 18) digits, \(scale ?? 2) of them after the point" }
 }

@@ -4,21 +4,31 @@ internal import MobileStore
 enum SQLiteStateSchema {
     static let version: Int64 = 10
 
+    /// Refuses a file that is not the server's: before it is opened as one, which would change its journal mode.
+    static func check(_ database: Database) throws {
+        _ = try database.read { try foundVersion($0, path: database.path) }
+    }
+
+    /// Returns the version of the tables; nil for an empty file.
+    private static func foundVersion(_ connection: Connection, path: String) throws -> Int64? {
+        let found = try connection.number("PRAGMA user_version")
+        if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil { return nil }
+        guard (1...version).contains(found) else {
+            throw ServerError(
+                .cache,
+                "cache \(path): expected a new file or one of schema version 1 to \(version), found version \(found); name another file")
+        }
+        return found
+    }
+
     /// Creates the tables in a new file, adds those that a file of an earlier release lacks, and refuses a file of a later release.
     /// - Parameter now: milliseconds since 1970, UTC.
     static func prepare(_ database: Database, now: Int64) throws {
         try database.write(label: "preparing the cache") { connection in
-            let found = try connection.number("PRAGMA user_version")
-            if found == 0, try connection.first("SELECT 1 FROM sqlite_schema") == nil {
-                for statement in StateTables.statements(.sqlite) { _ = try connection.execute(statement) }
-            } else {
-                guard (1...version).contains(found) else {
-                    throw ServerError(
-                        .cache,
-                        "cache \(database.path): expected a new file or one of schema version 1 to \(version), found version \(found); name another file"
-                    )
-                }
+            if let found = try foundVersion(connection, path: database.path) {
                 try upgrade(connection, from: found, now: now)
+            } else {
+                for statement in StateTables.statements(.sqlite) { _ = try connection.execute(statement) }
             }
             _ = try connection.execute("PRAGMA user_version = \(version)")
         }

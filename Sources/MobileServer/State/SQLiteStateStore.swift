@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MobileExecution
 internal import MobileStore
 
@@ -23,6 +24,7 @@ struct SQLiteStateStore: StateStore {
         // A first load does not wait for the disk again and again.
         profile.checkpointPages = Self.checkpointPages
         do {
+            try Self.check(profile)
             let database = try Database(profile)
             do { try SQLiteStateSchema.prepare(database, now: configuration.clock()) } catch {
                 try database.close()
@@ -32,6 +34,19 @@ struct SQLiteStateStore: StateStore {
         } catch let error as StoreError {
             throw ServerError(.cache, "cache \(path): \(error.message)", cause: error)
         }
+    }
+
+    /// Looks at a file that is there without changing it: it may belong to another system.
+    private static func check(_ profile: ConnectionProfile) throws {
+        guard FileManager.default.fileExists(atPath: profile.path) else { return }
+        var profile = profile
+        (profile.journal, profile.createsFile, profile.maxConnections) = (.unchanged, false, 1)
+        let database = try Database(profile)
+        do { try SQLiteStateSchema.check(database) } catch {
+            try database.close()
+            throw error
+        }
+        try database.close()
     }
 
     /// 128 MB: a first load of some 100,000 rows is written without the wait of a copy in its middle.

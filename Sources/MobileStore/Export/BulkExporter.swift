@@ -148,6 +148,15 @@ public enum LargeValueForm: Sendable, Hashable {
         return true
     }
 
+    /// The column from 0 whose value ``appendRow(leadingValues:to:ends:)`` could not write; nil if there was none.
+    package var refusedColumn: Int? {
+        let column = unsafe handle.map { unsafe mc_export_refused_column($0) } ?? 0
+        return column > 0 ? Int(column) - 1 : nil
+    }
+
+    /// Returns a value of the row with the ``refusedColumn``.
+    package func refusedRowValue(_ column: Int) -> Value { statement.value(column) }
+
     /// The number of rows written so far.
     public var rows: Int { unsafe handle.map { Int(unsafe mc_export_rows($0)) } ?? 0 }
 

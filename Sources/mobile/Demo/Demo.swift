@@ -1,6 +1,7 @@
 import Foundation
 import MobileExecution
 import MobileObjects
+import MobileServer
 
 /// `mobile demo`: a whole offline-first application at work, from an empty folder to two devices that agree.
 enum Demo {
@@ -11,8 +12,8 @@ enum Demo {
                mobile demo --worklight yes [--keep DIRECTORY]
                mobile demo --rhoconnect yes [--keep DIRECTORY]
 
-        Without arguments: a sample back end, a server in a process of its own, two devices. With a back end and its model the same on
-        a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
+        Without arguments: a sample back end, a server in a process of its own, two devices. With a back end in an SQLite file and its
+        model the same on a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
           --worklight yes   shows the examples of the Worklight API instead, between its client and its server face
           --rhoconnect yes  shows the store of the RhoConnect documents instead, between its client and its server face
           --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
@@ -87,6 +88,10 @@ enum Demo {
                     if option == "--worklight" { isWorklight = value == "yes" } else { isRhoConnect = value == "yes" }
                 default: keep = value
                 }
+            }
+            if let backEnd, PostgreSQLPlace.isAddress(backEnd) {
+                throw UsageError(
+                    message: "--backend \(backEnd): the demonstration works on a copy of an SQLite file; use mobile serve with a PostgreSQL database")
             }
             guard (backEnd == nil) == (model == nil) else { throw UsageError(message: "--backend and --model belong together") }
         }

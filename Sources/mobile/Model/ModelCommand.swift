@@ -7,16 +7,18 @@ import MobileServer
 enum ModelCommand {
     static let summary = "makes a package model from the tables of a database, or from a deployment unit"
     static let usage = """
-        usage: mobile model --from PLACE [--name NAME] [--output FILE]
+        usage: mobile model --from PLACE [--name NAME] [--schema NAME]... [--output FILE [--force yes]]
 
           --from PLACE    an SQLite file; a PostgreSQL database: postgresql://USER@HOST/DATABASE, whose password comes from PGPASSWORD or libpq's
                           password file; or a deployment unit (deployment_unit.xml, sup-db.xml)
           --name NAME     the name of the package, default Package; a deployment unit has its own
+          --schema NAME   a schema of a PostgreSQL database to read, also several times; default: the schemas of the search path
           --output FILE   the model file to write, such as sales.mbo.json; default: the standard output
+          --force yes     overwrites the file
 
         Each table with a primary key becomes an object that loads the whole table and can be created, changed and deleted; a foreign key becomes a
-        relationship of both objects. Add synchronization parameters, groups and queries by hand. Parts that the model leaves out are listed on the
-        standard error.
+        relationship of both objects. Add synchronization parameters, groups and queries by hand. Parts that the model leaves out, and columns whose
+        rows need another type than the declared one, are listed on the standard error.
         """
 
     /// - Parameter arguments: the arguments after `model`.
@@ -38,39 +40,71 @@ enum ModelCommand {
         }
     }
 
-    private static func options(_ arguments: [String]) throws(UsageError) -> [String: String] {
-        var options: [String: String] = [:], rest = arguments[...]
+    private struct Options {
+        var place = ""
+        var name: String?
+        var schemas: [String] = []
+        var output: String?
+        var isForced = false
+    }
+
+    private static func options(_ arguments: [String]) throws(UsageError) -> Options {
+        var options = Options(), rest = arguments[...]
         while let option = rest.popFirst() {
-            guard ["--from", "--name", "--output"].contains(option), let value = rest.popFirst() else {
+            guard ["--from", "--name", "--schema", "--output", "--force"].contains(option), let value = rest.popFirst() else {
                 throw UsageError(message: "model: \"\(option)\" is not an option with a value")
             }
-            options[option] = value
+            switch option {
+            case "--from": options.place = value
+            case "--name": options.name = value
+            case "--schema": options.schemas.append(value)
+            case "--output": options.output = value
+            default:
+                guard ["yes", "no"].contains(value) else { throw UsageError(message: "model: --force \"\(value)\": use yes or no") }
+                options.isForced = value == "yes"
+            }
         }
-        guard options["--from"] != nil else { throw UsageError(message: "model: name a database or a deployment unit with --from") }
+        guard !options.place.isEmpty else { throw UsageError(message: "model: name a database or a deployment unit with --from") }
+        guard options.schemas.isEmpty || PostgreSQLPlace.isAddress(options.place) else {
+            throw UsageError(message: "model: only a PostgreSQL database has schemas; omit --schema")
+        }
         return options
     }
 
-    private static func write(_ options: [String: String]) throws {
-        let place = options["--from"] ?? ""
-        guard !place.hasSuffix(".xml") else { return try convert(place, options) }
-        let schema = try SchemaModel(of: place, name: options["--name"] ?? "Package")
-        for omission in schema.omissions { Terminal.complain("left out: \(omission)") }
-        try write(schema.model, options)
-        // The file is written all the same: a name that a model cannot have is changed there.
-        try schema.model.validate()
+    /// A model that is not written.
+    private struct Refusal: Error, CustomStringConvertible {
+        let description: String
     }
 
-    private static func convert(_ unit: String, _ options: [String: String]) throws {
-        guard options["--name"] == nil else { throw UsageError(message: "model: a deployment unit has a name of its own; omit --name") }
+    private static func write(_ options: Options) throws {
+        if let output = options.output, !options.isForced, FileManager.default.fileExists(atPath: output) {
+            throw Refusal(
+                description: "\(output): there is a file of this name, which may have been edited; name another one, or overwrite it with --force yes")
+        }
+        guard !options.place.hasSuffix(".xml") else { return try convert(options.place, options) }
+        let schema = try SchemaModel(of: options.place, name: options.name ?? "Package", schemas: options.schemas)
+        for omission in schema.omissions { Terminal.complain("left out: \(omission)") }
+        for remark in schema.remarks { Terminal.complain("note: \(remark)") }
+        guard !schema.model.objects.isEmpty else {
+            throw Refusal(description: "\(options.place): there is no table with a primary key, so there is nothing for a model")
+        }
+        try schema.model.validate()
+        try write(schema.model, options)
+    }
+
+    private static func convert(_ unit: String, _ options: Options) throws {
+        guard options.name == nil else { throw UsageError(message: "model: a deployment unit has a name of its own; omit --name") }
         let unit = try DeploymentUnit(contentsOf: URL(fileURLWithPath: unit))
         for remark in unit.remarks { Terminal.complain(remark.description) }
         try write(unit.model, options)
     }
 
-    private static func write(_ model: PackageModel, _ options: [String: String]) throws {
-        guard let output = options["--output"] else { return print(model.json) }
+    private static func write(_ model: PackageModel, _ options: Options) throws {
+        guard let output = options.output else { return print(model.json) }
         try model.write(to: URL(fileURLWithPath: output))
         let relationships = model.objects.reduce(0) { $0 + $1.relationships.count }
-        print("\(output): \(model.objects.count) objects, \(relationships) relationships. Next: mobile generate \(output)")
+        print(
+            "\(output): \(model.objects.count) objects, \(relationships) relationships. Next: put it into a target with MobileGenPlugin, or run mobile generate \(output)"
+        )
     }
 }

@@ -53,6 +53,16 @@ import Testing
         }
     }
 
+    @Test func `a value that cannot be written is named by its column, and its row stays readable`() throws {
+        try withExport("SELECT column1, column2, column3 FROM (VALUES (1, 2.5, 'a'), (7, 9e999, 'b'))") { (rows) throws in
+            _ = try next(rows)
+            #expect(mc_export_refused_column(rows) == 0)
+            #expect(throws: CoreError.self) { try next(rows) }
+            #expect(mc_export_refused_column(rows) == 2)
+            #expect(#expect(throws: CoreError.self) { try next(rows) }?.code == MC_ERROR_MISUSE)
+        }
+    }
+
     @Test func `a long row is whole, and a query without rows has none`() throws {
         try withExport("SELECT 1, replace(hex(zeroblob(500000)), '0', 'x'), 2") { (rows) throws in
             let row = try #require(try next(rows))

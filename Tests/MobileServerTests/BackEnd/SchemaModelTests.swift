@@ -84,7 +84,11 @@ import Testing
             CREATE TABLE a (x TEXT, y INTEGER, PRIMARY KEY (x, y)); CREATE TABLE b (id INTEGER PRIMARY KEY, x TEXT, y INTEGER, FOREIGN KEY (x, y) REFERENCES a);
             INSERT INTO a VALUES ('x', 1), (NULL, 1), (NULL, 1);
             """)
-        #expect(schema.omissions == ["table \"a\": there are rows without a value in the primary key"])
+        #expect(
+            schema.omissions == [
+                "table \"a\": there are rows without a value in the primary key",
+                "table \"b\": the reference by x, y leads to \"a\", which the model does not have",
+            ])
         #expect(schema.model.objects.map(\.name) == ["B"] && schema.model.objects.first?.relationships.isEmpty == true)
     }
 
@@ -122,6 +126,88 @@ import Testing
         #expect(try names("Employee") == ["employees", "homeAddress", "reportsToEmployee"])
         #expect(try names("InvoiceCategory") == ["invoice"] && names("UnitOfMeasure") == ["invoices"] && names("Visit") == [])
         #expect(schema.omissions == ["table \"visits\": the reference by city leads to other columns than the primary key"])
+    }
+
+    @Test func `types that SQLite takes for numbers are strings and bytes, as their names say`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE doc (id INTEGER PRIMARY KEY, body JSON, key UUID, address INET, kind ENUM(5), phone PHONE, score SCORE, picture VARBINARY(10), n NUMBER);
+            CREATE TABLE loose (id INTEGER PRIMARY KEY, x ANY) STRICT;
+            INSERT INTO doc (id, body, score) VALUES (1, '{"a":1}', 1.5); INSERT INTO loose VALUES (1, 42), (2, 'any');
+            """)
+        let doc = try #require(schema.model.object(named: "Doc")), loose = try #require(schema.model.object(named: "Loose"))
+        #expect(doc.attributes.map(\.type) == [.long, .string, .string, .string, .string, .string, .decimal, .bigBinary, .decimal])
+        #expect(doc.attributes.compactMap(\.length) == [] && loose.attributes.map(\.type) == [.long, .string] && schema.remarks == [])
+    }
+
+    @Test func `columns whose rows need another type than the declared one have it, and a line says so`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, i INTEGER, price DECIMAL(5,2), third DECIMAL(5,2), b BOOLEAN, word NUMERIC, huge NUMERIC(38,2));
+            INSERT INTO t VALUES (1, 1.5, 1234567.875, 0.333333333333333, 'perhaps', 'n/a', '1234567890123456789012345678901234567890'), (2, 1, 0.5, 1, 'yes', 1, 1);
+            """)
+        let t = try #require(schema.model.object(named: "T"))
+        #expect(t.attributes.map(\.type) == [.long, .double, .decimal, .decimal, .string, .string, .string])
+        #expect(t.attributes[2].precision == 10 && t.attributes[2].scale == 3 && t.attributes[3].precision == 5 && t.attributes[3].scale == 2)
+        #expect(
+            schema.remarks.sorted() == [
+                "table \"t\", column \"b\" of type BOOLEAN: there are texts that are neither true nor false; the attribute is a string",
+                "table \"t\", column \"huge\" of type NUMERIC(38,2): there are numbers of 40 digits before the point; the attribute is a string",
+                "table \"t\", column \"i\" of type INTEGER: there are numbers with a fraction, or beyond 64 bits; the attribute is a double",
+                "table \"t\", column \"price\" of type DECIMAL(5,2): there are numbers of 7 digits before the point and 3 after it; the attribute is a decimal of 10 digits, 3 of them after the point",
+                "table \"t\", column \"third\" of type DECIMAL(5,2): there are numbers of 15 digits after the point; the attribute has 2, and rounds them",
+                "table \"t\", column \"word\" of type NUMERIC: there are texts that are not numbers; the attribute is a string",
+            ])
+    }
+
+    @Test func `views, virtual tables with those of their content, and references that no model can have are left out, each with a line`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE a (id BLOB PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a TEXT REFERENCES a, ghost INTEGER REFERENCES missing (id));
+            CREATE VIEW v AS SELECT id FROM b; CREATE VIRTUAL TABLE search USING fts5(title); CREATE VIRTUAL TABLE places USING rtree(id, x1, x2);
+            """)
+        #expect(
+            schema.omissions.sorted() == [
+                "table \"b\": the reference by a compares string with binary in \"a\"",
+                "table \"b\": the reference by ghost leads to \"missing\", which the model does not have", "view \"v\": it has no primary key",
+                "virtual tables \"places\", \"search\" with 8 tables of their content: objects need ordinary tables",
+            ])
+        #expect(schema.model.objects.map(\.name) == ["A", "B"] && schema.model.objects.allSatisfy(\.relationships.isEmpty))
+    }
+
+    @Test func `ends of a reference by decimals have the digits of both`() throws {
+        let schema = try model("CREATE TABLE a (id DECIMAL(4,0) PRIMARY KEY); CREATE TABLE b (id INTEGER PRIMARY KEY, a DECIMAL(5,2) REFERENCES a);")
+        let ends = try [#require(schema.model.object(named: "A")?.attributes[0]), #require(schema.model.object(named: "B")?.attributes[1])]
+        #expect(ends.map(\.precision) == [6, 6] && ends.map(\.scale) == [2, 2])
+    }
+
+    @Test(.needsPostgreSQL) func `the schemas of the search path are read, or those that are named, and a line says what is left out`() throws {
+        let database = try PostgreSQLTestDatabase(
+            tables: """
+                CREATE SCHEMA sales; CREATE TABLE customer (id int PRIMARY KEY, rest numeric); CREATE VIEW v AS SELECT 1 AS one;
+                CREATE TABLE sales.purchase (id int PRIMARY KEY, customer int REFERENCES customer); INSERT INTO customer VALUES (1, 123456.123456), (2, 'NaN');
+                """)
+        let path = try SchemaModel(of: database.address, name: "Field")
+        #expect(path.model.objects.map(\.name) == ["Customer"])
+        #expect(
+            path.omissions == ["view \"v\": it has no primary key", "schema \"sales\" with 1 table: it is not on the search path; name it with --schema"])
+        #expect(path.model.objects[0].attributes[1].scale == 6 && path.remarks.count == 1)
+        let both = try SchemaModel(of: database.address, name: "Field", schemas: ["public", "sales", "nowhere"])
+        #expect(both.omissions == ["schema \"nowhere\": there is none of this name", "view \"v\": it has no primary key"])
+        #expect(both.model.objects.map { $0.binding?.table } == ["customer", "sales.purchase"])
+        #expect(both.model.objects[1].relationships.map(\.name) == ["customerObject"])
+        try both.model.validate()
+        try PackageDeployment(both.model, backEnds: ["enterprise": database.address]).verify()
+    }
+
+    @Test func `letters of other languages are written with those that names have`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE "Straße" (id INTEGER PRIMARY KEY, "Größe (cm)" REAL, "Łódź" TEXT, "Ærø" TEXT, "let" TEXT, "var" TEXT);
+            CREATE TABLE "日本" ("番号" INTEGER PRIMARY KEY);
+            """)
+        #expect(schema.model.objects.map(\.name) == ["Strasse", "RiBen"])
+        #expect(schema.model.objects.map { $0.attributes.map(\.name) } == [["id", "grosseCm", "lodz", "aEro", "letValue", "varValue"], ["fanHao"]])
     }
 
     @Test func `names that generated code has for itself are completed`() throws {

@@ -1,3 +1,4 @@
+import Foundation
 import MobileProtocol
 import MobileStore
 import TestSupport
@@ -48,6 +49,20 @@ import Testing
         ["_session_user", "_session_used", "_session_began", "_device_user"].map { "DROP INDEX \($0)" }
         + [("_session", "used"), ("_user", "locked"), ("_device", "locked")].map { "ALTER TABLE \($0) DROP COLUMN \($1)" }
         + ["DROP TABLE _activation", "PRAGMA user_version = 2"]
+
+    @Test func `a file of another system is refused as a cache, and stays as it is`() throws {
+        let folder = try TemporaryDirectory(), path = folder.file("foreign.db")
+        let foreign = try Database(ConnectionProfile(path: path, journal: .unchanged))
+        try foreign.write { _ = try $0.execute("CREATE TABLE invoice (id INTEGER PRIMARY KEY)") }
+        try foreign.close()
+        let before = try Data(contentsOf: URL(fileURLWithPath: path))
+        let error = #expect(throws: ServerError.self) {
+            try MobileServer(ServerConfiguration(cachePath: path, packages: [], users: [:]))
+        }
+        #expect(error?.code == .cache && error?.message.contains("found version 0; name another file") == true)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["foreign.db"])
+    }
 
     @Test("LGN-01: sessions of a release that did not note their use have all of their idle time when the cache is brought up to date")
     func sessions() throws {

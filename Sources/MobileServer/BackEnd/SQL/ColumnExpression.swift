@@ -27,6 +27,9 @@ struct SQLiteExpressions: SQLExpressions {
 }
 
 /// The conversion of a column of SQLite, which may store the values of any type.
+///
+/// A value that its attribute cannot have comes back in a form that the export of its column refuses, so that it never becomes another value: see
+/// ``UnfitValue``.
 enum ColumnExpression {
     /// The maximum number of digits of a decimal that is stored as a scaled integer.
     static let scaledDigits = 18
@@ -34,42 +37,47 @@ enum ColumnExpression {
     /// - Parameter column: the column as SQL, quoted and qualified; it occurs several times in the result.
     static func value(of attribute: AttributeModel, column: String) -> String {
         switch attribute.type {
-        case .byte, .short, .int, .long, .integer: "CAST(\(column) AS INTEGER)"
+        case .byte, .short, .int, .long, .integer:
+            "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(ExactNumber.integer)(\(column)) END"
         case .boolean: boolean(column)
         case .string, .char, .structure, .list, .nullableList, .bigString: "CAST(\(column) AS TEXT)"
         case .binary, .bigBinary: "CAST(\(column) AS BLOB)"
-        case .float, .double: "CAST(\(column) AS REAL)"
-        case .decimal: decimal(column, precision: attribute.precision ?? 18, scale: attribute.scale ?? 2)
+        case .float, .double: "CASE typeof(\(column)) WHEN 'real' THEN \(column) ELSE \(ExactNumber.real)(\(column)) END"
+        case .decimal: "\(ExactNumber.decimal)(\(column), \(attribute.digitsBeforePoint), \(attribute.scale ?? 2))"
         case .date: dateTime("%Y-%m-%d", column)
         case .time: dateTime("%H:%M:%S", column)
         case .dateTime: dateTime("%Y-%m-%dT%H:%M:%fZ", column)
         }
     }
 
+    /// The words of texts that count as true and as false.
+    static let trueWords = ["1", "true", "t", "yes", "y", "on"], falseWords = ["0", "false", "f", "no", "n", "off", ""]
+
     private static func boolean(_ column: String) -> String {
-        "CASE WHEN typeof(\(column)) = 'text' THEN lower(\(column)) IN ('1', 'true', 't', 'yes', 'y') ELSE \(column) <> 0 END"
-    }
-
-    /// Text that is not a date stays unchanged, so that a reader sees the back end's value.
-    private static func dateTime(_ format: String, _ column: String) -> String {
-        "coalesce(strftime('\(format)', \(column), 'auto'), CAST(\(column) AS TEXT))"
-    }
-
-    /// Text is converted digit by digit, because a number of 18 digits does not fit into a double.
-    private static func decimal(_ column: String, precision: Int, scale: Int) -> String {
-        guard precision <= scaledDigits else {
-            return "CASE typeof(\(column)) WHEN 'real' THEN printf('%.\(scale)f', \(column)) ELSE trim(CAST(\(column) AS TEXT)) END"
-        }
-        let zeros = String(repeating: "0", count: scale)
-        let factor = "1" + zeros
-        let rounded = "CAST(round(CAST(\(column) AS REAL) * \(factor)) AS INTEGER)"
-        let whole = "CAST(\(column) AS INTEGER) * \(factor)"
-        let point = "instr(\(column), '.')"
-        let fraction = "substr(substr(\(column), \(point) + 1) || '\(zeros)', 1, \(scale))"
-        let digits = "CAST(substr(\(column), 1, \(point) - 1) || \(fraction) AS INTEGER)"
+        func words(_ words: [String]) -> String { words.map { "'\($0)'" }.joined(separator: ", ") }
         return """
-            CASE typeof(\(column)) WHEN 'integer' THEN \(column) * \(factor) WHEN 'real' THEN \(rounded) WHEN 'null' THEN NULL \
-            ELSE CASE WHEN \(column) GLOB '*[eE]*' THEN \(rounded) WHEN \(point) = 0 THEN \(whole) ELSE \(digits) END END
+            CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN lower(\(column)) IN (\(words(trueWords))) THEN 1 \
+            WHEN lower(\(column)) IN (\(words(falseWords))) THEN 0 ELSE \(column) END WHEN 'blob' THEN \(column) ELSE \(column) <> 0 END
+            """
+    }
+
+    /// The smallest number of an integer that is a time in milliseconds since 1970: 1973 in milliseconds, and the year 5138 in seconds.
+    static let leastMilliseconds = 100_000_000_000
+
+    /// An integer is a time since 1970, a real a Julian day, if it is small enough for one. A text is read as a time if it begins like one: `now` and the
+    /// other words of SQLite would be those of the load. Text that is not a date stays unchanged, so that a reader sees the back end's value.
+    private static func dateTime(_ format: String, _ column: String) -> String {
+        func time(_ number: String) -> String {
+            """
+            CASE WHEN \(number) BETWEEN \(1 - leastMilliseconds) AND \(leastMilliseconds - 1) THEN strftime('\(format)', \(number), 'unixepoch') \
+            ELSE strftime('\(format)', \(number) / 1000.0, 'unixepoch') END
+            """
+        }
+        let isTime = "\(column) GLOB '[0-9]*[^0-9]*'", isNumber = "\(column) GLOB '[0-9]*'"
+        return """
+            coalesce(CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN \(isTime) THEN strftime('\(format)', \(column), 'auto') \
+            WHEN \(isNumber) THEN \(time("CAST(\(column) AS INTEGER)")) END \
+            WHEN 'integer' THEN \(time(column)) WHEN 'real' THEN strftime('\(format)', \(column), 'auto') END, CAST(\(column) AS TEXT))
             """
     }
 }

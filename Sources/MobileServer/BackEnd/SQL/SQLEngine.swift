@@ -36,7 +36,8 @@ protocol BackEndConnection: SQLConnection {
     func columns(of sql: String) throws -> [BackEndTable.Column]
 
     /// Reads the descriptions of all tables.
-    func describedTables() throws -> [DescribedTable]
+    /// - Parameter schemas: the schemas of PostgreSQL to read; empty for those of the search path.
+    func describedTables(schemas: [String]) throws -> DescribedTables
 
     /// Reads something from the database.
     func ping() throws

@@ -153,7 +153,11 @@ struct SQLiteBackEndConnection: BackEndConnection {
             "SELECT " + columns.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", values,
             types: keyTypes + plan.rowAttributes.map(\.wireType), sums: rowSums)
         let areNumbers = keyTypes.map { $0 == .integer }
-        while try rows.add(next: export, areNumbers: areNumbers, of: plan) { try added(&rows) }
+        do {
+            while try rows.add(next: export, areNumbers: areNumbers, of: plan) { try added(&rows) }
+        } catch let error as StoreError {
+            throw UnfitValue(in: export, of: object)?.error(error) ?? error
+        }
         return rowSums.flatMap { BucketSums($0.blob) }
     }
 

@@ -10,31 +10,34 @@ internal import MobileStore
 public struct SchemaModel: Sendable {
     /// The model. It has neither synchronization parameters nor groups: each object loads its whole table.
     public let model: PackageModel
-    /// The tables and columns that the model leaves out, each with the reason.
+    /// The schemas, tables, views and references that the model leaves out, each with the reason.
     public let omissions: [String]
+    /// The columns whose rows need another type than the declared one, which the attribute has.
+    public let remarks: [String]
 
     /// Reads the tables of a back end.
     /// - Parameters:
     ///   - place: the path of an SQLite file, or the address of a PostgreSQL database, as in ``PackageDeployment/backEnds``.
     ///   - name: the name of the package.
+    ///   - schemas: the schemas of a PostgreSQL database to read; default: those of the search path.
     /// - Throws: ``ServerError`` if the back end cannot be read.
-    public init(of place: String, name: String) throws {
+    public init(of place: String, name: String, schemas: [String] = []) throws {
         let isAddress = PostgreSQLPlace.isAddress(place), timeout = ServerConfiguration.defaultConnectionTimeout
         let engine: any SQLEngine =
             isAddress
             ? try PostgreSQLEngine(name: "enterprise", address: place, timeout: timeout)
             : try SQLiteEngine(name: "enterprise", path: place, timeout: timeout)
-        let tables: [DescribedTable]
-        do { tables = try engine.describedTables() } catch {
+        let found: DescribedTables
+        do { found = try engine.describedTables(schemas: schemas) } catch {
             try? engine.close()
             throw ServerError(.missingBackEnd, "the tables of \(place) cannot be read: \(error)", cause: error)
         }
         try engine.close()
-        var writer = SchemaModelWriter(tables, package: name)
+        var writer = SchemaModelWriter(found, package: name)
         let objects = writer.objects()
         model = PackageModel(
             name: name, backEnds: [BackEndModel(name: "enterprise", kind: isAddress ? .postgresql : .sqlite)], objects: objects)
-        omissions = writer.omissions
+        (omissions, remarks) = (writer.omissions, writer.remarks)
     }
 }
 
@@ -42,9 +45,12 @@ private struct SchemaModelWriter {
     private let tables: [DescribedTable]
     /// The name of the package, which has a class as well.
     private let package: String
-    private(set) var omissions: [String] = []
+    private(set) var omissions: [String]
+    private(set) var remarks: [String]
 
-    init(_ tables: [DescribedTable], package: String) { (self.tables, self.package) = (tables, package) }
+    init(_ found: DescribedTables, package: String) {
+        (tables, self.package, omissions, remarks) = (found.tables, package, found.omissions, found.tables.flatMap(\.remarks))
+    }
 
     /// An object in the making.
     private struct Draft {
@@ -71,15 +77,15 @@ private struct SchemaModelWriter {
         }
         let ends = drafts.indices.flatMap { index in drafts[index].table.references.compactMap { self.ends(of: $0, from: index, drafts) } }
         agree(ends, &drafts)
-        for end in ends { add(end, to: &drafts) }
+        for end in ends where haveOneType(end, drafts) { add(end, to: &drafts) }
         return drafts.map(\.object)
     }
 
-    private func draft(_ table: DescribedTable, _ name: String) -> Draft {
+    private mutating func draft(_ table: DescribedTable, _ name: String) -> Draft {
         var used = Set<String>()
         let names = table.columns.map { SchemaNames.unique(SchemaNames.attribute($0.name), &used) }
         let byColumn = Dictionary(uniqueKeysWithValues: zip(table.columns.map(\.name), names))
-        let attributes = zip(table.columns, names).map { attribute($0, $1, isCompared: Self.isCompared($0.name, in: table)) }
+        let attributes = zip(table.columns, names).map { attribute($0, $1, in: table) }
         let columns = byColumn.filter { $0.key != $0.value }
         let object = ObjectModel(
             name: name, attributes: attributes, primaryKey: table.primaryKey.compactMap { byColumn[$0] },
@@ -103,14 +109,16 @@ private struct SchemaModelWriter {
         let mapping: [RelationshipModel.Mapping]
     }
 
-    /// Finds the ends of a foreign key; nil for one that leads to other columns than the primary key.
+    /// Finds the ends of a foreign key; nil for one that leads to no object, or to other columns than the primary key.
     private mutating func ends(of reference: DescribedTable.Reference, from index: Int, _ drafts: [Draft]) -> Ends? {
         let table = drafts[index].table
-        guard let target = drafts.firstIndex(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else { return nil }
+        guard let target = drafts.firstIndex(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else {
+            leaveOut(reference, of: table, "leads to \"\(reference.table)\", which the model does not have")
+            return nil
+        }
         let key = drafts[target].table.primaryKey, targets = reference.targets.isEmpty ? key : reference.targets
         guard Set(targets) == Set(key), targets.count == reference.columns.count else {
-            omissions.append(
-                "table \"\(table.name)\": the reference by \(reference.columns.joined(separator: ", ")) leads to other columns than the primary key")
+            leaveOut(reference, of: table, "leads to other columns than the primary key")
             return nil
         }
         let mapping = zip(reference.columns, targets).compactMap { column, other in
@@ -118,6 +126,23 @@ private struct SchemaModelWriter {
             }
         }
         return Ends(reference: reference, index: index, target: target, mapping: mapping)
+    }
+
+    private mutating func leaveOut(_ reference: DescribedTable.Reference, of table: DescribedTable, _ reason: String) {
+        omissions.append("table \"\(table.name)\": the reference by \(reference.columns.joined(separator: ", ")) \(reason)")
+    }
+
+    /// Whether the attributes at both ends can be compared; otherwise the reference is left out.
+    private mutating func haveOneType(_ ends: Ends, _ drafts: [Draft]) -> Bool {
+        let (here, there) = (drafts[ends.index], drafts[ends.target])
+        for pair in ends.mapping {
+            guard let first = here.object.attribute(named: pair.source)?.type, let second = there.object.attribute(named: pair.target)?.type,
+                first != second
+            else { continue }
+            leaveOut(ends.reference, of: here.table, "compares \(first) with \(second) in \"\(there.table.name)\"")
+            return false
+        }
+        return true
     }
 
     /// Gives the attributes at both ends of each reference one type, which takes the values of both. A change can lead to others.
@@ -132,6 +157,15 @@ private struct SchemaModelWriter {
                         let there = drafts[end.target].object.attributes.firstIndex(where: { $0.name == pair.target })
                     else { continue }
                     let (first, second) = (drafts[end.index].object.attributes[here], drafts[end.target].object.attributes[there])
+                    if first.type == .decimal, second.type == .decimal, (first.precision, first.scale) != (second.precision, second.scale) {
+                        isChanged = true
+                        let scale = max(first.scale ?? 2, second.scale ?? 2)
+                        let precision = min(38, scale + max(first.digitsBeforePoint, second.digitsBeforePoint))
+                        for (draft, attribute) in [(end.index, here), (end.target, there)] {
+                            drafts[draft].object.attributes[attribute].scale = scale
+                            drafts[draft].object.attributes[attribute].precision = precision
+                        }
+                    }
                     guard first.type != second.type, let one = widths.firstIndex(of: first.type), let other = widths.firstIndex(of: second.type)
                     else {
                         continue
@@ -166,12 +200,11 @@ private struct SchemaModelWriter {
                 mapping: mapping.map { RelationshipModel.Mapping(source: $0.target, target: $0.source) }))
     }
 
-    private func attribute(_ column: DescribedTable.Column, _ name: String, isCompared: Bool) -> AttributeModel {
+    private mutating func attribute(_ column: DescribedTable.Column, _ name: String, in table: DescribedTable) -> AttributeModel {
         var attribute = AttributeModel(name: name, type: .string, isNullable: column.isNullable, isGenerated: column.isGenerated)
-        let numbers = column.declaredType.split { !$0.isNumber }.compactMap { Int($0) }
+        let numbers = column.declaredType.split { !$0.isNumber }.compactMap { Int($0) }, isCompared = Self.isCompared(column.name, in: table)
         let type = column.declaredType.lowercased()
         switch column.affinity {
-        case .integer where column.hasTexts, .real where column.hasTexts: attribute.length = isCompared ? 100 : nil
         case .boolean: attribute.type = .boolean
         case .integer where type.contains("bool"): attribute.type = .boolean
         // SQLite has 64 bits in each integer; PostgreSQL's types are in small letters.
@@ -188,6 +221,7 @@ private struct SchemaModelWriter {
             attribute.type = .decimal
             attribute.precision = min(numbers.first ?? 18, 38)
             attribute.scale = min(numbers.count > 1 ? numbers[1] : numbers.isEmpty ? 4 : 0, attribute.precision ?? 18)
+            widen(&attribute, to: column, in: table)
         case .blob: attribute.type = isCompared ? .binary : .bigBinary
         case .text:
             attribute.length = type == "uuid" ? 36 : numbers.first
@@ -196,5 +230,31 @@ private struct SchemaModelWriter {
             if attribute.length == nil, longest > LengthRules.longestString { attribute.type = .bigString }
         }
         return attribute
+    }
+
+    /// More digits after the point than in amounts and measures come from a division; they are rounded as the declaration says.
+    private static let scaleLimit = 10
+
+    /// Gives a decimal the digits that the rows have.
+    private mutating func widen(_ attribute: inout AttributeModel, to column: DescribedTable.Column, in table: DescribedTable) {
+        guard let digits = column.digits, let precision = attribute.precision, let scale = attribute.scale else { return }
+        let place = "table \"\(table.name)\", column \"\(column.name)\" of type \(column.declaredType)"
+        if digits.scale > max(scale, Self.scaleLimit) {
+            remarks.append("\(place): there are numbers of \(digits.scale) digits after the point; the attribute has \(scale), and rounds them")
+        }
+        let widerScale = digits.scale > Self.scaleLimit ? scale : max(scale, digits.scale), whole = max(precision - scale, digits.whole)
+        guard widerScale > scale || whole > precision - scale else { return }
+        guard whole + widerScale <= 38 else {
+            remarks.append("\(place): there are numbers of \(digits.whole) digits before the point; the attribute is a string")
+            (attribute.type, attribute.precision, attribute.scale) = (.string, nil, nil)
+            attribute.length = Self.isCompared(column.name, in: table) ? 100 : nil
+            return
+        }
+        (attribute.precision, attribute.scale) = (whole + widerScale, widerScale)
+        remarks.append(
+            """
+            \(place): there are numbers of \(digits.whole) digits before the point and \(digits.scale) after it; the attribute is a decimal of \
+            \(whole + widerScale) digits, \(widerScale) of them after the point
+            """)
     }
 }

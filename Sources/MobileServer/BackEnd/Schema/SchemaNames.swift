@@ -1,11 +1,14 @@
+internal import Foundation
 internal import MobileModel
 
 /// Names of a model, made from those of tables and columns.
 enum SchemaNames {
     /// Makes a name of a model from words that are separated by other characters than letters and digits, or by case: `ORDER_LINE` becomes `orderLine`,
-    /// or `OrderLine` for a type; `CustomerID` becomes `customerID`.
+    /// or `OrderLine` for a type; `CustomerID` becomes `customerID`. Names of a model have the letters A to Z: others are written with these, so that
+    /// `Straße` becomes `Strasse`.
     static func identifier(_ name: String, isType: Bool) -> String {
-        let words = name.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { word in
+        let latin = name.utf8.allSatisfy { $0 < 0x80 } ? name : name.applyingTransform(StringTransform("Any-Latin; Latin-ASCII"), reverse: false)
+        let words = (latin ?? name).split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.map { word in
             word.contains(where: \.isLowercase) ? String(word) : word.lowercased()
         }
         var text = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
@@ -19,10 +22,11 @@ enum SchemaNames {
         return ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name) ? name + "Object" : name
     }
 
-    /// The name of an attribute. One that is an attribute of all objects in queries gets the word `Value`.
+    /// The name of an attribute. One that is an attribute of all objects in queries gets the word `Value`, and so does a word that the compiler does not
+    /// take as the label of an argument without a warning.
     static func attribute(_ column: String) -> String {
         let name = identifier(column, isType: false)
-        return ReservedNames.queryAttributes.contains(name) ? name + "Value" : name
+        return ReservedNames.queryAttributes.contains(name) || ["let", "var"].contains(name) ? name + "Value" : name
     }
 
     /// Adds a number to a name that is in use.

@@ -69,7 +69,8 @@ struct BackEndTrials {
         let columns = attributes.map { Self.column($0, of: object.metadata) }.joined(separator: ", ")
         let places = attributes.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let values = attributes.map { Self.value(object.value(ofAttribute: $0.index)) }
-        return try refusal(of: ("INSERT INTO \(Self.table(object.metadata)) (\(columns)) VALUES (\(places))", values)) == nil
+        let content = attributes.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
+        return try refusal(of: ("INSERT INTO \(Self.table(object.metadata)) \(content)", values)) == nil
     }
 
     /// The number of rows in an object's table.
@@ -87,7 +88,8 @@ struct BackEndTrials {
 
     private struct RolledBack: Error {}
 
-    /// Runs one statement and rolls it back. Nil: the back end accepted it.
+    /// Runs one statement and rolls it back. Nil: the back end accepted it. Any error of the statement is a refusal: a foreign key to a table that does not
+    /// exist fails like a constraint.
     private func refusal(of statement: (sql: String, values: [Value])) throws -> String? {
         do {
             try database.write { connection in
@@ -96,7 +98,7 @@ struct BackEndTrials {
             }
         } catch is RolledBack {
             return nil
-        } catch let error as StoreError where error.code == .constraint {
+        } catch let error as StoreError {
             return error.message
         }
         return nil

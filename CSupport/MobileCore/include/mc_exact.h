@@ -1,0 +1,22 @@
+/// mc_exact.h: stored values as numbers, exactly or not at all, in SQL.
+///
+/// SQLite's CAST makes 0 of a text that is not a number, and an integer of a number with a fraction. A column of a file of another origin
+/// may have any value. Every connection of a pool has these functions, without a call:
+///
+///     mc_exact_integer(value)                  an integer: of a number without a fraction, and of a text that is one
+///     mc_exact_real(value)                     a real: of a number, and of a text that is one
+///     mc_exact_decimal(value, whole, scale)    a decimal of at most `whole` digits before the point and `scale` after it, rounded half
+///                                              away from zero: `value * 10 ^ scale` as an integer if both together are at most 18,
+///                                              otherwise a text without superfluous zeros
+///
+/// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: mc_exact_decimal returns an
+/// integer and the text of a number as a real, all other values are unchanged. A real counts as the shortest decimal that reads back as
+/// the same double. Only statements of the program may call them, no view and no trigger.
+#ifndef MC_EXACT_H
+#define MC_EXACT_H
+
+#define MC_EXACT_INTEGER "mc_exact_integer"
+#define MC_EXACT_REAL "mc_exact_real"
+#define MC_EXACT_DECIMAL "mc_exact_decimal"
+
+#endif

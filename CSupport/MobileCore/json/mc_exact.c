@@ -1,0 +1,268 @@
+/// mc_exact.c: stored values as numbers, as SQLite calls it.
+#include "mc_exact.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mc_fail.h"
+#include "json/mc_exact_register.h"
+#include "mc_json.h"
+
+enum {
+    LENGTH_LIMIT = 400,      // bytes of a text that is read as a decimal; a longer one is not a number of an application
+    SCALED_DIGITS = 18,      // of an integer
+    PLACE_LIMIT = 100000,    // beyond any exponent of a double
+    SCALE_MAXIMUM = 1000,    // of a column
+    QUICK_SCALE = 15,        // 10 ^ 15 and all smaller powers are exact as doubles
+};
+
+static const int64_t powers[] = {1,
+                                 10,
+                                 100,
+                                 1000,
+                                 10000,
+                                 100000,
+                                 1000000,
+                                 10000000,
+                                 100000000,
+                                 1000000000,
+                                 10000000000,
+                                 100000000000,
+                                 1000000000000,
+                                 10000000000000,
+                                 100000000000000,
+                                 1000000000000000,
+                                 10000000000000000,
+                                 100000000000000000,
+                                 1000000000000000000};
+
+// MARK: Integers and reals
+
+/// 2 ^ 63 is the first double above the largest integer.
+static bool is_integral(double value)
+{
+    return value >= -0x1p63 && value < 0x1p63 && value == (double)(int64_t)value;
+}
+
+static void give_integer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    // Only converts a text that is a number as a whole.
+    const int type = sqlite3_value_type(values[0]) == SQLITE_BLOB ? SQLITE_BLOB : sqlite3_value_numeric_type(values[0]);
+    const double real = type == SQLITE_FLOAT ? sqlite3_value_double(values[0]) : 0;
+    if (type == SQLITE_INTEGER)
+        sqlite3_result_int64(context, sqlite3_value_int64(values[0]));
+    else if (type == SQLITE_FLOAT && is_integral(real))
+        sqlite3_result_int64(context, (int64_t)real);
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
+static void give_real(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const int type = sqlite3_value_type(values[0]) == SQLITE_BLOB ? SQLITE_BLOB : sqlite3_value_numeric_type(values[0]);
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
+        sqlite3_result_double(context, sqlite3_value_double(values[0]));
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
+// MARK: Decimals
+
+/// The digits of a number without zeros in front: 0.d1d2d3... times 10 ^ place.
+typedef struct digits {
+    char text[LENGTH_LIMIT + 1];
+    int count;
+    int place;
+    bool is_negative;
+} digits;
+
+static bool is_digit(char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
+/// Reads the exponent after its letter. Returns the position after it; NULL for anything else.
+static const char *read_exponent(const char *at, const char *end, int *exponent)
+{
+    const bool is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    if (at == end || !is_digit(*at))
+        return NULL;
+    int value = 0;
+    for (; at < end && is_digit(*at); at++)
+        value = value < PLACE_LIMIT ? value * 10 + (*at - '0') : value;
+    *exponent = is_negative ? -value : value;
+    return at;
+}
+
+/// Reads a number: a sign, digits with a point, an exponent. Returns false for any other text.
+static bool read_digits(const char *text, size_t length, digits *out)
+{
+    const char *at = text, *const end = text + length;
+    bool has_digits = false, has_point = false;
+    int exponent = 0;
+    out->count = out->place = 0;
+    out->is_negative = at < end && *at == '-';
+    if (at < end && (*at == '-' || *at == '+'))
+        at++;
+    for (; at < end && (is_digit(*at) || (*at == '.' && !has_point)); at++) {
+        if (*at == '.') {
+            has_point = true;
+            continue;
+        }
+        has_digits = true;
+        if (out->count > 0 || *at != '0') {
+            out->text[out->count++] = *at;
+            out->place += !has_point;
+        } else {
+            out->place -= has_point;
+        }
+    }
+    if (!has_digits)
+        return false;
+    if (at < end && (*at == 'e' || *at == 'E'))
+        at = read_exponent(at + 1, end, &exponent);
+    out->place += exponent;
+    return at == end;
+}
+
+/// Rounds to a number of digits after the point, half away from zero.
+static void round_digits(digits *number, int scale)
+{
+    const int kept = number->place + scale;
+    if (kept >= number->count)
+        return;
+    const bool is_up = kept >= 0 && number->text[kept] >= '5';
+    number->count = kept > 0 ? kept : 0;
+    if (!is_up)
+        return;
+    int last = number->count - 1;
+    while (last >= 0 && number->text[last] == '9')
+        last--;
+    number->count = last + 1;
+    if (last >= 0) {
+        number->text[last]++;
+        return;
+    }
+    number->text[0] = '1';
+    number->count = 1;
+    number->place++;
+}
+
+/// Gives the number; both parts have at most 18 digits together.
+static void give_scaled(sqlite3_context *context, const digits *number, int scale)
+{
+    int64_t value = 0;
+    for (int i = 0; i < number->place + scale; i++)
+        value = value * 10 + (i < number->count ? number->text[i] - '0' : 0);
+    sqlite3_result_int64(context, number->is_negative ? -value : value);
+}
+
+/// Gives the number as a text, which has at most `whole` and `scale` digits.
+static void give_text(sqlite3_context *context, const digits *number, int whole)
+{
+    char text[LENGTH_LIMIT + 2 * SCALE_MAXIMUM + 4];
+    int length = 0;
+    if (number->is_negative && number->count > 0)
+        text[length++] = '-';
+    for (int i = 0; i < number->place && i < whole; i++)
+        text[length++] = i < number->count ? number->text[i] : '0';
+    if (number->place <= 0)
+        text[length++] = '0';
+    if (number->count > number->place) {
+        text[length++] = '.';
+        for (int i = number->place; i < 0; i++)
+            text[length++] = '0';
+        for (int i = number->place > 0 ? number->place : 0; i < number->count; i++)
+            text[length++] = number->text[i];
+    }
+    sqlite3_result_text(context, text, length, SQLITE_TRANSIENT);
+}
+
+/// Gives a real with few digits, such as a price, without writing it out. Returns false for others.
+static bool give_quick(sqlite3_context *context, double value, int whole, int scale)
+{
+    if (scale > QUICK_SCALE || whole + scale > SCALED_DIGITS)
+        return false;
+    const double power = (double)powers[scale], product = value * power;
+    if (!(product > -0x1p53 && product < 0x1p53))
+        return false;
+    const int64_t scaled = (int64_t)(product < 0 ? product - 0.5 : product + 0.5), bound = powers[whole + scale];
+    // The quotient of two exact numbers is the double nearest to the decimal.
+    if ((double)scaled / power != value || scaled <= -bound || scaled >= bound)
+        return false;
+    sqlite3_result_int64(context, scaled);
+    return true;
+}
+
+static bool is_space(char byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+/// Reads a number, or a text that is one. Returns false for other values, and for an infinity.
+static bool read_number(sqlite3_value *value, digits *number)
+{
+    char written[MC_JSON_DOUBLE_SIZE];
+    const int type = sqlite3_value_type(value);
+    if (type == SQLITE_BLOB)
+        return false;
+    if (type == SQLITE_FLOAT) {
+        const size_t length = mc_json_double_to_text(sqlite3_value_double(value), written);
+        return length > 0 && read_digits(written, length, number);
+    }
+    const char *text = (const char *)sqlite3_value_text(value);
+    size_t length = text != NULL ? (size_t)sqlite3_value_bytes(value) : 0;
+    while (length > 0 && is_space(*text)) {
+        text++;
+        length--;
+    }
+    while (length > 0 && is_space(text[length - 1]))
+        length--;
+    return length > 0 && length <= LENGTH_LIMIT && read_digits(text, length, number);
+}
+
+static void give_decimal(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const int type = sqlite3_value_type(values[0]), whole = sqlite3_value_int(values[1]), scale = sqlite3_value_int(values[2]);
+    if (whole < 0 || scale < 0 || whole > SCALE_MAXIMUM || scale > SCALE_MAXIMUM) {
+        sqlite3_result_error(context, MC_EXACT_DECIMAL ": expected up to 1000 digits before and after the point", -1);
+        return;
+    }
+    if (type == SQLITE_NULL || (type == SQLITE_FLOAT && give_quick(context, sqlite3_value_double(values[0]), whole, scale)))
+        return;
+    digits number;
+    const bool is_number = read_number(values[0], &number);
+    if (is_number)
+        round_digits(&number, scale);
+    if (is_number && number.count == 0)
+        number.place = 0;
+    if (is_number && number.place <= whole) {
+        if (whole + scale <= SCALED_DIGITS)
+            give_scaled(context, &number, scale);
+        else
+            give_text(context, &number, whole);
+    } else if (is_number) {
+        sqlite3_result_double(context, sqlite3_value_double(values[0]));
+    } else {
+        sqlite3_result_value(context, values[0]);
+    }
+}
+
+mc_status mc_exact_register(sqlite3 *db, mc_error *error)
+{
+    static const struct {
+        const char *name;
+        int arguments;
+        void (*give)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {{MC_EXACT_INTEGER, 1, give_integer}, {MC_EXACT_REAL, 1, give_real}, {MC_EXACT_DECIMAL, 3, give_decimal}};
+    int code = SQLITE_OK;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0] && code == SQLITE_OK; i++)
+        code = sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,
+                                          SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, NULL, functions[i].give, NULL, NULL, NULL);
+    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, code, "register exact conversions");
+}

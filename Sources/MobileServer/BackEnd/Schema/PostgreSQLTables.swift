@@ -1,0 +1,120 @@
+internal import MobileModel
+internal import MobileStore
+
+extension PostgreSQLBackEndConnection {
+    /// Reads the tables of some schemas.
+    func describedTables(schemas: [String]) throws -> DescribedTables {
+        let path = try texts("SELECT CAST(unnest(current_schemas(false)) AS TEXT)"), read = schemas.isEmpty ? path : schemas
+        let found = try rows(
+            """
+            SELECT CAST(c.oid AS BIGINT), CAST(c.relname AS TEXT), CAST(n.nspname AS TEXT), CAST(c.relkind AS TEXT),
+                CAST(pg_catalog.pg_table_is_visible(c.oid) AS INTEGER)
+            FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+            WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
+                AND c.relname NOT LIKE 'mobile\\_%'
+            ORDER BY c.relname, n.nspname
+            """, [])
+        var result = DescribedTables(), others: [String: Int] = [:]
+        for schema in schemas where try texts("SELECT CAST(nspname AS TEXT) FROM pg_catalog.pg_namespace WHERE nspname = ?1", [.text(schema)]).isEmpty {
+            result.omissions.append("schema \"\(schema)\": there is none of this name")
+        }
+        for row in found {
+            let schema = row[2].text ?? "", name = row[4].integer == 1 ? row[1].text ?? "" : "\(schema).\(row[1].text ?? "")"
+            guard read.contains(schema) else {
+                others[schema, default: 0] += 1
+                continue
+            }
+            switch row[3].text {
+            case "v", "m": result.omissions.append("view \"\(name)\": it has no primary key")
+            case "f": result.omissions.append("foreign table \"\(name)\": it has no primary key")
+            default: result.tables.append(try described(name, SQLText.quoted(schema) + "." + SQLText.quoted(row[1].text ?? ""), row[0]))
+            }
+        }
+        for (schema, count) in others.sorted(by: { $0.key < $1.key }) {
+            let reason = schemas.isEmpty ? "it is not on the search path" : "it was not named"
+            result.omissions.append("schema \"\(schema)\" with \(count == 1 ? "1 table" : "\(count) tables"): \(reason); name it with --schema")
+        }
+        return result
+    }
+
+    private func described(_ name: String, _ sql: String, _ id: Value) throws -> DescribedTable {
+        var table = DescribedTable(
+            name: name, sql: sql, columns: try describedColumns(of: id), primaryKey: try keyColumns(of: id), references: try references(of: id))
+        try measureNumbers(of: &table)
+        return table
+    }
+
+    /// Finds the digits of the numbers whose columns take any number.
+    private func measureNumbers(of table: inout DescribedTable) throws {
+        let places = table.columns.indices.filter { table.columns[$0].declaredType == "numeric" }
+        guard !places.isEmpty else { return }
+        let names = places.map { SQLText.quoted(table.columns[$0].name) }
+        let measures = names.map { name in
+            let text = "trim(TRAILING '0' FROM split_part(CAST(abs(\(name)) AS TEXT), '.', 2))", finite = "\(name) NOT IN ('NaN')"
+            return """
+                CAST(max(length(ltrim(split_part(CAST(abs(\(name)) AS TEXT), '.', 1), '0'))) FILTER (WHERE \(finite)) AS BIGINT), \
+                CAST(max(length(\(text))) FILTER (WHERE \(finite)) AS BIGINT)
+                """
+        }
+        let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows)"
+        let found = try rows("SELECT \(measures.joined(separator: ", ")) FROM (\(source)) AS measured", []).first ?? []
+        for (index, place) in places.enumerated() where found.count > 2 * index + 1 {
+            guard let whole = found[2 * index].integer, let scale = found[2 * index + 1].integer else { continue }
+            table.columns[place].digits = (Int(whole), Int(scale))
+        }
+    }
+
+    private func describedColumns(of table: Value) throws -> [DescribedTable.Column] {
+        try rows(
+            """
+            SELECT CAST(a.attname AS TEXT), pg_catalog.format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END,
+                    CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END),
+                CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT), CAST(a.attnotnull OR t.typnotnull AS INTEGER),
+                CAST(a.attgenerated <> '' OR a.attidentity <> '' OR coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') LIKE 'nextval(%'
+                    AS INTEGER)
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+            LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
+            WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
+            """, [table]
+        ).map { row in
+            DescribedTable.Column(
+                name: row[0].text ?? "", declaredType: row[1].text ?? "",
+                affinity: BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[2].integer ?? 0)), isNullable: row[3].integer == 0,
+                isGenerated: row[4].integer == 1)
+        }
+    }
+
+    private func keyColumns(of table: Value) throws -> [String] {
+        try texts(
+            """
+            SELECT CAST(a.attname AS TEXT) FROM pg_catalog.pg_constraint AS c
+            CROSS JOIN LATERAL unnest(c.conkey) WITH ORDINALITY AS k (number, place)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.number
+            WHERE c.contype = 'p' AND c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID) ORDER BY k.place
+            """, [table])
+    }
+
+    private func references(of table: Value) throws -> [DescribedTable.Reference] {
+        let found = try rows(
+            """
+            SELECT CAST(c.oid AS BIGINT), CASE WHEN pg_catalog.pg_table_is_visible(f.oid) THEN CAST(f.relname AS TEXT) ELSE n.nspname || '.' || f.relname END,
+                CAST(a.attname AS TEXT), CAST(b.attname AS TEXT)
+            FROM pg_catalog.pg_constraint AS c JOIN pg_catalog.pg_class AS f ON f.oid = c.confrelid
+            JOIN pg_catalog.pg_namespace AS n ON n.oid = f.relnamespace
+            CROSS JOIN LATERAL unnest(c.conkey, c.confkey) WITH ORDINALITY AS k (own, other, place)
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = k.own
+            JOIN pg_catalog.pg_attribute AS b ON b.attrelid = c.confrelid AND b.attnum = k.other
+            WHERE c.contype = 'f' AND c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID) ORDER BY c.conname, k.place
+            """, [table])
+        var references: [Int64: [[Value]]] = [:], order: [Int64] = []
+        for row in found {
+            let id = row[0].integer ?? 0
+            if references[id] == nil { order.append(id) }
+            references[id, default: []].append(row)
+        }
+        return order.compactMap { references[$0] }.map { rows in
+            DescribedTable.Reference(
+                columns: rows.compactMap { $0[2].text }, table: rows[0][1].text ?? "", targets: rows.compactMap { $0[3].text })
+        }
+    }
+}

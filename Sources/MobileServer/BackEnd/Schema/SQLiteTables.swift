@@ -1,0 +1,156 @@
+internal import MobileModel
+internal import MobileStore
+
+extension SQLiteBackEndConnection {
+    /// Reads the ordinary tables; others have no rows of their own, or belong to a virtual table.
+    func describedTables(schemas: [String]) throws -> DescribedTables {
+        let found = try rows(
+            """
+            SELECT type, name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+                AND name NOT LIKE 'mobile\\_%' ESCAPE '\\' ORDER BY name
+            """, [])
+        let names = Dictionary(grouping: found) { $0[0].text ?? "" }.mapValues { $0.compactMap { $0[1].text } }
+        var result = DescribedTables()
+        for name in names["view"] ?? [] { result.omissions.append("view \"\(name)\": it has no primary key") }
+        if let virtual = names["virtual"] {
+            let shadows = names["shadow"]?.count ?? 0, list = virtual.map { "\"\($0)\"" }.joined(separator: ", ")
+            result.omissions.append(
+                "virtual table\(virtual.count == 1 ? "" : "s") \(list)" + (shadows > 0 ? " with \(shadows) tables of their content" : "")
+                    + ": objects need ordinary tables")
+        }
+        result.tables = try (names["table"] ?? []).map { name in
+            var table = try described(name)
+            try measure(&table)
+            let isNull = table.primaryKey.map { SQLText.quoted($0) + " IS NULL" }.joined(separator: " OR ")
+            table.hasRowsWithoutKey = try !isNull.isEmpty && !rows("SELECT 1 FROM \(table.sql) WHERE \(isNull) LIMIT 1", []).isEmpty
+            return table
+        }
+        return result
+    }
+
+    private func described(_ table: String) throws -> DescribedTable {
+        let columns = try rows("SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)", [.text(table)])
+        let key = columns.filter { $0[3].integer ?? 0 > 0 }.sorted { $0[3].integer ?? 0 < $1[3].integer ?? 0 }
+        // Such a column is another name of the rowid, which SQLite assigns.
+        let isRowID = key.count == 1 && key[0][1].text?.uppercased() == "INTEGER"
+        return DescribedTable(
+            name: table, sql: SQLText.quoted(table),
+            columns: columns.map { row in
+                // In capital letters: PostgreSQL's types are in small ones.
+                let type = row[1].text?.uppercased() ?? "", isKey = row[3].integer ?? 0 > 0
+                return DescribedTable.Column(
+                    name: row[0].text ?? "", declaredType: type, affinity: BackEndTable.Affinity(declaredType: type),
+                    isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2)
+            }, primaryKey: key.compactMap { $0[0].text }, references: try references(of: table))
+    }
+
+    private func references(of table: String) throws -> [DescribedTable.Reference] {
+        let found = try rows("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq", [.text(table)])
+        return Dictionary(grouping: found) { $0[0].integer ?? 0 }.sorted { $0.key < $1.key }.map { _, rows in
+            DescribedTable.Reference(
+                columns: rows.compactMap { $0[2].text }, table: rows[0][1].text ?? "", targets: rows.compactMap { $0[3].text })
+        }
+    }
+
+    // MARK: Values
+
+    /// Facts about the values of a column, which SQLite does not keep to its declared type.
+    fileprivate struct Measure {
+        var hasTexts = false, hasNumbers = false, hasFractions = false, hasOtherWords = false
+        var whole: Int?, scale: Int?
+
+        /// SQL for the values in a fixed order. `decimal` is the value as a decimal of any length.
+        static func sql(_ column: String, decimal: String) -> String {
+            let words = (ColumnExpression.trueWords + ColumnExpression.falseWords).map { "'\($0)'" }.joined(separator: ", ")
+            // Only values that are numbers as a whole become decimals.
+            let isNumber = "typeof(\(ExactNumber.real)(\(column))) = 'real'"
+            return """
+                max(typeof(\(ExactNumber.real)(\(column))) = 'text'), max(typeof(\(column)) IN ('integer', 'real')),
+                max(typeof(\(ExactNumber.integer)(\(column))) = 'real'), max(typeof(\(column)) = 'text' AND lower(\(column)) NOT IN (\(words))),
+                max(CASE WHEN \(isNumber) THEN instr(ltrim(\(decimal), '-') || '.', '.') - 1 - (ltrim(\(decimal), '-') GLOB '0*') END),
+                max(CASE WHEN \(isNumber) THEN CASE instr(\(decimal), '.') WHEN 0 THEN 0 ELSE length(\(decimal)) - instr(\(decimal), '.') END END)
+                """
+        }
+
+        init(_ values: ArraySlice<Value>) {
+            let numbers = values.map { $0.integer }
+            hasTexts = numbers[0] == 1
+            hasNumbers = numbers[1] == 1
+            hasFractions = numbers[2] == 1
+            hasOtherWords = numbers[3] == 1
+            (whole, scale) = (numbers[4].map(Int.init), numbers[5].map(Int.init))
+        }
+
+        static let valueCount = 6
+    }
+
+    /// Gives each column of numbers the type that its rows need.
+    private func measure(_ table: inout DescribedTable) throws {
+        let places = table.columns.indices.filter { [.integer, .real, .numeric].contains(table.columns[$0].affinity) }
+        // A statement of SQLite has at most 2000 columns.
+        for start in stride(from: 0, to: places.count, by: 100) { try measure(Array(places[start..<min(start + 100, places.count)]), of: &table) }
+    }
+
+    private func measure(_ places: [Int], of table: inout DescribedTable) throws {
+        let columns = places.map { SQLText.quoted(table.columns[$0].name) }
+        // The 15 digits that each double keeps: further ones come from arithmetic.
+        let inner = columns.indices.map { index in
+            let column = columns[index]
+            let digits = "CASE typeof(\(column)) WHEN 'real' THEN printf('%.15g', \(column)) ELSE \(column) END"
+            return "\(column) AS v\(index), \(ExactNumber.decimal)(\(digits), 1000, 1000) AS d\(index)"
+        }
+        let measures = columns.indices.map { Measure.sql("v\($0)", decimal: "d\($0)") }.joined(separator: ", ")
+        let found =
+            try rows(
+                "SELECT \(measures) FROM (SELECT \(inner.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows))", []
+            ).first ?? []
+        for (index, place) in places.enumerated() where found.count >= (index + 1) * Measure.valueCount {
+            let measure = Measure(found[(index * Measure.valueCount)..<((index + 1) * Measure.valueCount)])
+            table.columns[place].take(measure, &table.remarks, table: table.name)
+        }
+    }
+}
+
+extension DescribedTable.Column {
+    /// Takes the measure of the rows: a type that holds all of them.
+    fileprivate mutating func take(_ measure: SQLiteBackEndConnection.Measure, _ remarks: inout [String], table: String) {
+        let place = "table \"\(table)\", column \"\(name)\" of type \(declaredType)"
+        if isBytesName {
+            (affinity, declaredType) = (.blob, "")
+        } else if isTextName || (affinity == .numeric && !isNumberName && !(measure.hasNumbers && !measure.hasTexts)) {
+            (affinity, declaredType) = (.text, "")
+        } else if isBooleanName {
+            guard measure.hasOtherWords else { return }
+            remarks.append("\(place): there are texts that are neither true nor false; the attribute is a string")
+            (affinity, declaredType) = (.text, "")
+        } else if affinity == .numeric, isTimeName {
+            return
+        } else if measure.hasTexts {
+            remarks.append("\(place): there are texts that are not numbers; the attribute is a string")
+            (affinity, declaredType) = (.text, "")
+        } else if affinity == .integer, measure.hasFractions {
+            remarks.append("\(place): there are numbers with a fraction, or beyond 64 bits; the attribute is a double")
+            (affinity, declaredType) = (.real, "")
+        } else if affinity == .numeric, let whole = measure.whole, let scale = measure.scale {
+            digits = (whole, scale)
+        }
+    }
+
+    /// Types whose values are not numbers to their owner; SQLite does not know them, and takes them for numbers.
+    private var isTextName: Bool {
+        affinity == .numeric
+            && ["JSON", "UUID", "GUID", "UNIQUEIDENTIFIER", "INET", "CIDR", "MACADDR", "ENUM", "SET", "ANY", "XML", "STRING"].contains {
+                declaredType.hasPrefix($0)
+            }
+    }
+
+    private var isBytesName: Bool { affinity == .numeric && ["BINARY", "VARBINARY", "BYTEA", "IMAGE"].contains { declaredType.hasPrefix($0) } }
+
+    private var isNumberName: Bool {
+        isBooleanName || isTimeName || ["NUM", "DEC", "MONEY", "CURRENCY", "FIXED"].contains { declaredType.contains($0) }
+    }
+
+    private var isBooleanName: Bool { declaredType.contains("BOOL") }
+
+    private var isTimeName: Bool { ["DATE", "TIME"].contains { declaredType.contains($0) } }
+}

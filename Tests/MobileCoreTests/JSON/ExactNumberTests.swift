@@ -1,0 +1,47 @@
+import MobileCore
+import MobileSQLite
+import Testing
+
+/// Stored values as numbers, in SQL: exactly or not at all.
+@Suite struct ExactNumberTests {
+    private let core: CorePool
+    init() throws { core = try CorePool() }
+
+    private func value(_ expression: String) throws -> String? {
+        try core.with { try texts($0, "SELECT quote(x) FROM (SELECT \(expression) AS x)").first }
+    }
+
+    @Test(
+        "an integer and a real are made of a whole number alone",
+        arguments: [
+            ("integer('5')", "5"), ("integer(' 007 ')", "7"), ("integer('1e3')", "1000"), ("integer(3.0)", "3"), ("integer(-7)", "-7"),
+            ("integer(NULL)", "NULL"), ("integer('abc')", "'abc'"), ("integer('1,5')", "'1,5'"), ("integer('')", "''"), ("integer(1.5)", "1.5"),
+            ("integer(1e19)", "1.0e+19"), ("integer(x'35')", "X'35'"), ("real('1.5')", "1.5"), ("real(3)", "3.0"), ("real(2.5)", "2.5"),
+            ("real('n/a')", "'n/a'"), ("real(x'')", "X''"), ("real(NULL)", "NULL"),
+        ])
+    func numbers(call: String, result: String) throws { #expect(try value("mc_exact_\(call)") == result) }
+
+    @Test(
+        "a decimal keeps its digits, is rounded half away from zero, and is refused where it has too many",
+        arguments: [
+            ("12.345, 3, 2", "1235"), ("1.005, 3, 2", "101"), ("999.994, 3, 2", "99999"), ("999.995, 3, 2", "999.995"), ("123456, 3, 2", "123456.0"),
+            ("-999, 3, 2", "-99900"), ("'-12.345', 3, 2", "-1235"), ("'+.5', 3, 2", "50"), ("'5.', 3, 2", "500"), ("' 1e2 ', 3, 2", "10000"),
+            ("0.004, 3, 2", "0"), ("0.005, 3, 2", "1"), ("0.1 + 0.2, 10, 4", "3000"), ("'0.999', 0, 3", "999"), ("NULL, 3, 2", "NULL"),
+            ("123456789012345678, 18, 0", "123456789012345678"), ("'1e-99999999999', 3, 2", "0"), ("9e999, 3, 2", "Inf"), ("1e300, 3, 2", "1.0e+300"),
+            ("'1,5', 3, 2", "'1,5'"), ("'', 3, 2", "''"), ("'.', 3, 2", "'.'"), ("'1e', 3, 2", "'1e'"), ("'1e+x', 3, 2", "'1e+x'"), ("x'31', 3, 2", "X'31'"),
+            ("123456789012345.67, 20, 10", "'123456789012345.67'"),
+            ("'12345678901234567890.0123456789', 20, 10", "'12345678901234567890.0123456789'"), ("'-0.000', 20, 10", "'0'"), ("6e-11, 20, 10", "'0.0000000001'"),
+            ("1e19, 20, 10", "'10000000000000000000'"), ("1e30, 20, 10", "1.0e+30"), ("'9.999', 20, 2", "'10'"), ("'-0.05', 20, 3", "'-0.05'"),
+            ("'0.05', 38, 38", "'0.05'"),
+        ])
+    func decimals(arguments: String, result: String) throws { #expect(try value("mc_exact_decimal(\(arguments))") == result) }
+
+    @Test func `a text of more bytes than any number of an application is none`() throws {
+        let text = "1" + String(repeating: "0", count: 400)
+        #expect(try value("mc_exact_decimal('\(text)', 1000, 0)") == "'\(text)'")
+    }
+
+    @Test(arguments: ["-1, 0", "0, -1", "1001, 0", "0, 1001"]) func `digits out of range are an error`(digits: String) throws {
+        #expect(throws: (any Error).self) { try value("mc_exact_decimal(1, \(digits))") }
+    }
+}
