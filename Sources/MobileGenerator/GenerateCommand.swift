@@ -75,7 +75,7 @@ public struct GenerateCommand {
             try configurations.write(to: directory)
             return 0
         } catch let error as GenerateArguments.Failure {
-            errors(error.message + "\n\n" + Self.usage)
+            errors(error.message + "\n\"mobile generate --help\" shows the options")
             return 64
         } catch let error as ModelError {
             for problem in error.problems { errors(problem.diagnostic) }

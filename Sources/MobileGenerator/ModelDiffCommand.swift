@@ -43,7 +43,7 @@ struct ModelDiffCommand {
     }
 
     private func misuse(_ message: String) -> Int32 {
-        errors(message + "\n\n" + GenerateCommand.usage)
+        errors(message + "\n\"mobile generate --help\" shows the options")
         return 64
     }
 }

@@ -22,9 +22,9 @@ import Testing
         #expect(status == 1)
         #expect(
             output
-                == "mobile model: \(model): there is a file of this name, which may have been edited; name another one, or overwrite it with --force yes\n")
+                == "mobile model: \(model): there is a file of this name, which may have been edited; name another one, or overwrite it with --force\n")
         #expect(try String(contentsOfFile: model, encoding: .utf8) == "edited")
-        let forced = try Tool.run(["model", "--from", path, "--output", model, "--force", "yes"])
+        let forced = try Tool.run(["model", "--from", path, "--output", model, "--force"])
         #expect(
             forced.status == 0
                 && forced.output

@@ -59,7 +59,7 @@ enum AdminCommand {
             for line in isJSON ? [result.json.description] : result.lines { print(line) }
             return 0
         } catch let error as UsageError {
-            Terminal.complain("\(error.message)\n\n\(usage)")
+            Terminal.refuse(error, of: "admin")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile admin: \(Terminal.words(for: error))")

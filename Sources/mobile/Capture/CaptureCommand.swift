@@ -37,7 +37,7 @@ enum CaptureCommand {
         do {
             return try work(arguments.first ?? "", options(arguments.dropFirst()))
         } catch let error as UsageError {
-            Terminal.complain("\(error.message)\n\n\(usage)")
+            Terminal.refuse(error, of: "capture")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile capture: \(Terminal.words(for: error))")

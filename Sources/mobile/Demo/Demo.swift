@@ -43,7 +43,7 @@ enum Demo {
             }
             return 0
         } catch let error as UsageError {
-            Terminal.complain(error.message + "\n\n" + usage)
+            Terminal.refuse(error, of: "demo")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile demo: \(Terminal.words(for: error))")

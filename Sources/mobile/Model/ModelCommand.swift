@@ -7,14 +7,14 @@ import MobileServer
 enum ModelCommand {
     static let summary = "makes a package model from the tables of a database, or from a deployment unit"
     static let usage = """
-        usage: mobile model --from PLACE [--name NAME] [--schema NAME]... [--output FILE [--force yes]]
+        usage: mobile model --from PLACE [--name NAME] [--schema NAME]... [--output FILE [--force]]
 
           --from PLACE    an SQLite file; a PostgreSQL database: postgresql://USER@HOST/DATABASE, whose password comes from PGPASSWORD or libpq's
                           password file; or a deployment unit (deployment_unit.xml, sup-db.xml)
           --name NAME     the name of the package, default Package; a deployment unit has its own
           --schema NAME   a schema of a PostgreSQL database to read, also several times; default: the schemas of the search path
           --output FILE   the model file to write, such as sales.mbo.json; default: the standard output
-          --force yes     overwrites the file
+          --force         overwrites the file
 
         Each table with a primary key becomes an object that loads the whole table and can be created, changed and deleted; a foreign key becomes a
         relationship of both objects. Add synchronization parameters, groups and queries by hand. Parts that the model leaves out, and columns whose
@@ -32,7 +32,7 @@ enum ModelCommand {
             try write(options(arguments))
             return 0
         } catch let error as UsageError {
-            Terminal.complain("\(error.message)\n\n\(usage)")
+            Terminal.refuse(error, of: "model")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile model: \(Terminal.words(for: error))")
@@ -51,17 +51,18 @@ enum ModelCommand {
     private static func options(_ arguments: [String]) throws(UsageError) -> Options {
         var options = Options(), rest = arguments[...]
         while let option = rest.popFirst() {
-            guard ["--from", "--name", "--schema", "--output", "--force"].contains(option), let value = rest.popFirst() else {
+            if option == "--force" {
+                options.isForced = true
+                continue
+            }
+            guard ["--from", "--name", "--schema", "--output"].contains(option), let value = rest.popFirst() else {
                 throw UsageError(message: "model: \"\(option)\" is not an option with a value")
             }
             switch option {
             case "--from": options.place = value
             case "--name": options.name = value
             case "--schema": options.schemas.append(value)
-            case "--output": options.output = value
-            default:
-                guard ["yes", "no"].contains(value) else { throw UsageError(message: "model: --force \"\(value)\": use yes or no") }
-                options.isForced = value == "yes"
+            default: options.output = value
             }
         }
         guard !options.place.isEmpty else { throw UsageError(message: "model: name a database or a deployment unit with --from") }
@@ -79,7 +80,7 @@ enum ModelCommand {
     private static func write(_ options: Options) throws {
         if let output = options.output, !options.isForced, FileManager.default.fileExists(atPath: output) {
             throw Refusal(
-                description: "\(output): there is a file of this name, which may have been edited; name another one, or overwrite it with --force yes")
+                description: "\(output): there is a file of this name, which may have been edited; name another one, or overwrite it with --force")
         }
         guard !options.place.hasSuffix(".xml") else { return try convert(options.place, options) }
         let schema = try SchemaModel(of: options.place, name: options.name ?? "Package", schemas: options.schemas)

@@ -16,7 +16,7 @@ enum ServeCommand {
         do {
             return try serve(ServeArguments(arguments))
         } catch let error as UsageError {
-            complain("\(error.message)\n\n\(ServeArguments.usage)")
+            Terminal.refuse(error, of: "serve")
             return Command.usageStatus
         } catch {
             complain("mobile serve: \(Terminal.words(for: error))")

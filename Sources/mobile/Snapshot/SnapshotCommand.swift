@@ -19,7 +19,7 @@ enum SnapshotCommand {
             print(try write(SnapshotArguments(arguments)))
             return 0
         } catch let error as UsageError {
-            Terminal.complain("\(error.message)\n\n\(SnapshotArguments.usage)")
+            Terminal.refuse(error, of: "snapshot")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile snapshot: \(Terminal.words(for: error))")

@@ -33,7 +33,7 @@ enum SyncCommand {
             for line in isJSON ? [report.json.description] : report.lines { print(line) }
             return 0
         } catch let error as UsageError {
-            Terminal.complain("\(error.message)\n\n\(usage)")
+            Terminal.refuse(error, of: "sync")
             return Command.usageStatus
         } catch {
             Terminal.complain("mobile sync: \(Terminal.words(for: error))")

@@ -22,6 +22,11 @@ enum Terminal {
     /// Writes a line to the error stream.
     static func complain(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
+    /// Writes the reason why a command does not take its arguments. The message is the last line but one: a whole usage would scroll it away.
+    static func refuse(_ error: UsageError, of command: String) {
+        complain("\(error.message)\n\"mobile \(command) --help\" shows the options")
+    }
+
     /// The words of a command about an error that ends it: the message, and for errors with a code also the code and the remedy.
     static func words(for error: any Error) -> String { (error as? any BaseError)?.debugDescription ?? "\(error)" }
 
