@@ -118,7 +118,11 @@ struct ServeArguments {
         case "--backend":
             let parts = value.split(separator: "=", maxSplits: 1)
             // The text is not repeated here: an address may contain a password.
-            guard parts.count == 2 else { throw UsageError(message: "serve: --backend: write NAME=FILE or NAME=postgresql://USER@HOST/DATABASE") }
+            guard parts.count == 2 else {
+                throw UsageError(
+                    message: "serve: --backend: write NAME=FILE or NAME=postgresql://USER@HOST/DATABASE; the password comes from PGPASSWORD or libpq's password file"
+                )
+            }
             backEnds[String(parts[0])] = String(parts[1])
         case "--user":
             // The text after the colon is not repeated here: it may be a password.
