@@ -106,10 +106,10 @@ int mc_import_savepoint_commit(mc_import_savepoint *savepoint, bool *committed)
         return code;
     }
     *committed = true;
-    if (is_inner)
+    if (is_inner) {
         report_commit(savepoint);
-    if (is_inner)
         code = mc_transaction_control_run(savepoint->statements[BEGIN]);
+    }
     return code == SQLITE_OK ? mc_import_savepoint_begin(savepoint) : code;
 }
 

@@ -59,13 +59,13 @@ MC_MUST_USE mc_status mc_pool_observe(mc_pool *pool, const mc_observation *obser
 /// NULL is allowed.
 void mc_pool_unobserve(mc_pool *pool, mc_observer *MC_NULLABLE observer);
 
-/// Reports none of the writer's changes to observers until `mc_changes_resume` or the end of its check-out. For content that follows
+/// Reports none of the writer's changes to observers until `mc_changes_resume` or the end of its check-out; pauses may nest. For content that follows
 /// from other tables, whose changes are reported: an index of words (FTS5) writes rows that SQLite does not name, so that each commit
 /// would be reported as one that may have changed any table. FTS5 writes a part of it at the next savepoint or commit: set a savepoint
 /// before `mc_changes_resume`.
 void mc_changes_pause(mc_connection *writer);
 
-/// Ends a pause. Without one it does nothing.
+/// Ends the innermost pause. Without one it does nothing.
 void mc_changes_resume(mc_connection *writer);
 
 MC_NONNULL_END

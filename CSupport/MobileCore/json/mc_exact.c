@@ -152,6 +152,13 @@ static void round_digits(digits *number, int scale)
     number->place++;
 }
 
+/// Drops the zeros at the end of the digits after the point: one number has one text.
+static void drop_zeros(digits *number)
+{
+    while (number->count > 0 && number->count > number->place && number->text[number->count - 1] == '0')
+        number->count--;
+}
+
 /// Gives the number; both parts have at most 18 digits together.
 static void give_scaled(sqlite3_context *context, const digits *number, int scale)
 {
@@ -237,8 +244,10 @@ static void give_decimal(sqlite3_context *context, int count, sqlite3_value **va
         return;
     digits number;
     const bool is_number = read_number(values[0], &number);
-    if (is_number)
+    if (is_number) {
         round_digits(&number, scale);
+        drop_zeros(&number);
+    }
     if (is_number && number.count == 0)
         number.place = 0;
     if (is_number && number.place <= whole) {

@@ -96,7 +96,7 @@ static void row_changed(void *context, int operation, const char *schema, const 
 {
     mc_connection *connection = context;
     (void)operation;
-    if (connection->changes.is_paused)
+    if (connection->changes.pauses > 0)
         return;
     connection->changes.named_rows++;
     if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // SQLite's own rows, such as ANALYZE's
@@ -137,15 +137,14 @@ void mc_changes_forget(mc_connection *writer)
 
 void mc_changes_pause(mc_connection *writer)
 {
-    writer->changes.is_paused = true;
-    writer->changes.changes_at_pause = sqlite3_total_changes64(writer->db);
+    if (writer->changes.pauses++ == 0)
+        writer->changes.changes_at_pause = sqlite3_total_changes64(writer->db);
 }
 
 void mc_changes_resume(mc_connection *writer)
 {
-    if (!writer->changes.is_paused)
+    if (writer->changes.pauses == 0 || --writer->changes.pauses > 0)
         return;
-    writer->changes.is_paused = false;
     writer->changes.changes_before += sqlite3_total_changes64(writer->db) - writer->changes.changes_at_pause;
 }
 
@@ -153,7 +152,7 @@ void mc_changes_begin(mc_connection *writer)
 {
     mc_pool *pool = writer->pool;
     const bool is_wanted = pool->observers != NULL;
-    writer->changes.is_paused = false;
+    writer->changes.pauses = 0;
     if (atomic_exchange(&pool->has_new_observers, false)) {
         for (mc_observer *observer = pool->observers; observer != NULL; observer = observer->next)
             observer->is_new = false;

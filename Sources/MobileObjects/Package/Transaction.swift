@@ -19,6 +19,7 @@ package final class Transaction {
     private var heldLargeValues: [LargeValue] = []
     /// Objects that higher layers attach to the transaction, one per class.
     private var attachments: [AnyObject] = []
+    let searchIndexes = TransactionSearchIndexes()
     private var closing: [ClosingStep: (Transaction) throws -> Void] = [:]
     /// Actions that undo changes of objects in memory when the transaction is rolled back; the last one runs first.
     private var undo: [() -> Void] = []
@@ -36,6 +37,7 @@ package final class Transaction {
     func rolledBack() {
         for action in undo.reversed() { action() }
         undo = []
+        noteRolledBackSearchIndexes()
     }
 
     /// The number of undo actions so far, to return to when a nested transaction fails.

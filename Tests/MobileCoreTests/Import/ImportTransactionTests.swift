@@ -140,6 +140,24 @@ import Testing
         #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 3)
     }
 
+    /// Observes all tables in `body`, which gets the number of keys that each commit has changed in its first table.
+    private func withObserver(of core: CorePool, _ body: (SystemLock<[Int]>) throws -> Void) throws {
+        final class Heard: Sendable {
+            let counts = SystemLock<[Int]>([])
+        }
+        let heard = Heard()
+        var observer: OpaquePointer?
+        var observation = mc_observation(
+            tables: nil, table_count: 0,
+            changed: { context, changes in
+                let heard = Unmanaged<Heard>.fromOpaque(context!).takeUnretainedValue()
+                heard.counts.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
+            }, context: Unmanaged.passUnretained(heard).toOpaque())
+        try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
+        defer { mc_pool_unobserve(core.pool, observer) }
+        try body(heard.counts)
+    }
+
     @Test("after a rollback the next call of the import fails, whatever it brings", arguments: ["ROLLBACK", "pool"])
     func pushedAfterRollback(way: String) throws {
         let core = try CorePool()
@@ -162,18 +180,8 @@ import Testing
 
     @Test func `an import that is a transaction of its own is reported at its end, not with what follows`() throws {
         let core = try CorePool()
-        let heard = SystemLock<[Int]>([])
         try core.with(writer: true) { try exec($0, Self.schema) }
-        try withUnsafePointer(to: heard) { heard in
-            var observer: OpaquePointer?
-            var observation = mc_observation(
-                tables: nil, table_count: 0,
-                changed: { context, changes in
-                    let heard = context!.assumingMemoryBound(to: SystemLock<[Int]>.self)
-                    heard.pointee.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
-                }, context: UnsafeMutableRawPointer(mutating: heard))
-            try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
-            defer { mc_pool_unobserve(core.pool, observer) }
+        try withObserver(of: core) { heard in
             try core.with(writer: true) { connection in
                 func importOne(_ number: Int) throws {
                     let rows = try CoreImport(connection, into: "t", Self.columns)
@@ -181,7 +189,7 @@ import Testing
                     _ = try rows.finish()
                 }
                 try importOne(1)
-                #expect(heard.pointee.withLock { $0 } == [1])
+                #expect(heard.withLock { $0 } == [1])
                 try CoreError.check { mc_connection_begin(connection, $0) }
                 try exec(connection, "DELETE FROM t WHERE id = 1")
                 mc_connection_rollback(connection)
@@ -189,10 +197,10 @@ import Testing
                 #expect(throws: CoreError.self) { try exec(connection, "INSERT INTO t VALUES (9, 'a'), (9, 'b')") }
                 try CoreError.check { mc_connection_begin(connection, $0) }
                 try importOne(3)
-                #expect(heard.pointee.withLock { $0 } == [1, 1])
+                #expect(heard.withLock { $0 } == [1, 1])
                 try CoreError.check { mc_connection_commit(connection, $0) }
             }
-            #expect(heard.pointee.withLock { $0 } == [1, 1, 1])
+            #expect(heard.withLock { $0 } == [1, 1, 1])
         }
     }
 
@@ -215,31 +223,21 @@ import Testing
     @Test("observers hear of the commits of an import that knows the database alone", arguments: [false, true])
     func told(isInTransaction: Bool) throws {
         let core = try CorePool()
-        let heard = SystemLock<[Int]>([])
         try core.with(writer: true) { try exec($0, Self.schema) }
-        try withUnsafePointer(to: heard) { heard in
-            var observer: OpaquePointer?
-            var observation = mc_observation(
-                tables: nil, table_count: 0,
-                changed: { context, changes in
-                    let heard = context!.assumingMemoryBound(to: SystemLock<[Int]>.self)
-                    heard.pointee.withLock { $0.append(changes.pointee.tables!.pointee.key_count) }
-                }, context: UnsafeMutableRawPointer(mutating: heard))
-            try CoreError.check { mc_pool_observe(core.pool, &observation, &observer, $0) }
-            defer { mc_pool_unobserve(core.pool, observer) }
+        try withObserver(of: core) { heard in
             try core.with(writer: true) { connection in
                 if isInTransaction { try CoreError.check { mc_connection_begin(connection, $0) } }
                 let rows = try openImport(connection) { options in
                     options.commit_rows = 2000
                     options.connection = nil
                 }
-                let before = heard.pointee.withLock { $0 }
+                let before = heard.withLock { $0 }
                 #expect(before.count >= 4 && before.reduce(0, +) >= 8000, "\(before)")
                 try rows.push("[9001,null]]")
                 _ = try rows.finish()
                 if isInTransaction { try CoreError.check { mc_connection_commit(connection, $0) } }
             }
-            #expect(heard.pointee.withLock { $0.reduce(0, +) } == 9001)
+            #expect(heard.withLock { $0.reduce(0, +) } == 9001)
         }
     }
 }

@@ -1,5 +1,7 @@
+import Foundation
 import MobileCore
 import MobileSQLite
+import TestSupport
 import Testing
 
 /// Stored values as numbers, in SQL: exactly or not at all.
@@ -28,9 +30,11 @@ import Testing
             ("-999, 3, 2", "-99900"), ("'-12.345', 3, 2", "-1235"), ("'+.5', 3, 2", "50"), ("'5.', 3, 2", "500"), ("' 1e2 ', 3, 2", "10000"),
             ("0.004, 3, 2", "0"), ("0.005, 3, 2", "1"), ("0.1 + 0.2, 10, 4", "3000"), ("'0.999', 0, 3", "999"), ("NULL, 3, 2", "NULL"),
             ("123456789012345678, 18, 0", "123456789012345678"), ("'1e-99999999999', 3, 2", "0"), ("9e999, 3, 2", "Inf"), ("1e300, 3, 2", "1.0e+300"),
-            ("'1,5', 3, 2", "'1,5'"), ("'', 3, 2", "''"), ("'.', 3, 2", "'.'"), ("'1e', 3, 2", "'1e'"), ("'1e+x', 3, 2", "'1e+x'"), ("x'31', 3, 2", "X'31'"),
+            ("'1,5', 3, 2", "'1,5'"), ("'', 3, 2", "''"), ("'.', 3, 2", "'.'"), ("'1e', 3, 2", "'1e'"), ("'1e+x', 3, 2", "'1e+x'"),
+            ("x'31', 3, 2", "X'31'"),
             ("123456789012345.67, 20, 10", "'123456789012345.67'"),
-            ("'12345678901234567890.0123456789', 20, 10", "'12345678901234567890.0123456789'"), ("'-0.000', 20, 10", "'0'"), ("6e-11, 20, 10", "'0.0000000001'"),
+            ("'12345678901234567890.0123456789', 20, 10", "'12345678901234567890.0123456789'"), ("'-0.000', 20, 10", "'0'"),
+            ("6e-11, 20, 10", "'0.0000000001'"),
             ("1e19, 20, 10", "'10000000000000000000'"), ("1e30, 20, 10", "1.0e+30"), ("'9.999', 20, 2", "'10'"), ("'-0.05', 20, 3", "'-0.05'"),
             ("'0.05', 38, 38", "'0.05'"),
         ])
@@ -43,5 +47,54 @@ import Testing
 
     @Test(arguments: ["-1, 0", "0, -1", "1001, 0", "0, 1001"]) func `digits out of range are an error`(digits: String) throws {
         #expect(throws: (any Error).self) { try value("mc_exact_decimal(1, \(digits))") }
+    }
+
+    /// Returns the decimal of at most `whole` and `scale` digits, by Foundation; nil if it has more before the point.
+    private static func rounded(_ text: String, _ whole: Int, _ scale: Int) -> Decimal? {
+        guard var exact = Decimal(string: text, locale: nil) else { return nil }
+        var rounded = Decimal(), bound = Decimal(1)
+        NSDecimalRound(&rounded, &exact, scale, .plain)
+        for _ in 0..<whole { bound *= 10 }
+        return abs(rounded) < bound ? rounded : nil
+    }
+
+    @Test("random numbers are what another implementation of decimals makes of them", arguments: [UInt64(1), 2, 3])
+    func random(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        var refused = 0, scaled = 0, texts = 0
+        for _ in 0..<3000 {
+            let digits = (0..<Int.random(in: 1...20, using: &random)).map { _ in "\(Int.random(in: 0...9, using: &random) % 10)" }.joined()
+            let nines = Bool.random(using: &random) ? digits : String(repeating: "9", count: digits.count)
+            let point = Int.random(in: 0...nines.count, using: &random)
+            let exponent = Int.random(in: 0...3, using: &random) == 0 ? "e\(Int.random(in: -12...12, using: &random))" : ""
+            let sign = ["", "-", "+"].randomElement(using: &random)!
+            let text = sign + nines.prefix(point) + "." + nines.dropFirst(point) + exponent
+            let whole = Int.random(in: 0...15, using: &random), scale = Int.random(in: 0...12, using: &random)
+            let found = try core.with { connection in
+                try withStatement(connection, "SELECT typeof(x), CAST(x AS TEXT) FROM (SELECT mc_exact_decimal('\(text)', \(whole), \(scale)) AS x)")
+                { statement in
+                    var hasRow = false
+                    try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+                    return (
+                        String(cString: sqlite3_column_text(mc_statement_sqlite(statement), 0)),
+                        String(cString: sqlite3_column_text(mc_statement_sqlite(statement), 1))
+                    )
+                }
+            }
+            guard let expected = Self.rounded(text, whole, scale) else {
+                refused += 1
+                #expect(found.0 == "real", "\(text), \(whole), \(scale): \(found)")
+                continue
+            }
+            if whole + scale <= 18 {
+                scaled += 1
+                #expect(
+                    found.0 == "integer" && Decimal(string: found.1)! == expected * pow(Decimal(10), scale), "\(text), \(whole), \(scale): \(found)")
+            } else {
+                texts += 1
+                #expect(found == ("text", expected.description), "\(text), \(whole), \(scale): \(found)")
+            }
+        }
+        #expect(refused > 100 && scaled > 100 && texts > 100)
     }
 }

@@ -95,6 +95,12 @@ import Testing
             try exec(writer, "INSERT INTO a VALUES (1, 1)")
             // SQLite names none of these rows.
             try paused("INSERT INTO w VALUES (1), (2); INSERT INTO b VALUES (1, 1); DELETE FROM b")
+            // A pause in a pause ends with the outer one.
+            mc_changes_pause(writer)
+            try exec(writer, "INSERT INTO w VALUES (7)")
+            try paused("INSERT INTO w VALUES (8)")
+            try exec(writer, "INSERT INTO b VALUES (9, 9)")
+            mc_changes_resume(writer)
             try exec(writer, "INSERT INTO a VALUES (2, 2)")
             try CoreError.check { mc_connection_commit(writer, $0) }
             #expect(listener.told == ["a 1,2"])

@@ -50,7 +50,7 @@ extension PostgreSQLBackEndConnection {
         guard !places.isEmpty else { return }
         let names = places.map { SQLText.quoted(table.columns[$0].name) }
         let measures = names.map { name in
-            let text = "trim(TRAILING '0' FROM split_part(CAST(abs(\(name)) AS TEXT), '.', 2))", finite = "\(name) NOT IN ('NaN')"
+            let text = "trim(TRAILING '0' FROM split_part(CAST(abs(\(name)) AS TEXT), '.', 2))", finite = "CAST(\(name) AS TEXT) NOT IN ('NaN', 'Infinity', '-Infinity')"
             return """
                 CAST(max(length(ltrim(split_part(CAST(abs(\(name)) AS TEXT), '.', 1), '0'))) FILTER (WHERE \(finite)) AS BIGINT), \
                 CAST(max(length(\(text))) FILTER (WHERE \(finite)) AS BIGINT)
