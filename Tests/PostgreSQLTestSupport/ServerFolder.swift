@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MobileExecution
 internal import TestSupport
 
 /// Folders, users, ports and processes of servers.
@@ -59,18 +60,38 @@ package enum ServerFolder {
         return [parent] + children.map { $0[0] }
     }
 
-    /// Returns a port of the loopback interface that is free now.
+    private static let givenPorts = SystemLock<Set<UInt16>>([])
+
+    /// Returns a port of the loopback interface that is free, and that no other call in this process returns.
+    ///
+    /// It lies below the range that the kernel takes ports from by itself (32768 and above unless configured otherwise): no connection and no server on a
+    /// port of the kernel's choice takes it before the caller's server does, or while that is restarted.
     package static func freePort() throws -> UInt16 {
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in(), length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        for _ in 0..<1000 {
+            let port = UInt16.random(in: 12_000..<32_000)
+            if givenPorts.withLock({ $0.insert(port).inserted }), isFree(port) { return port }
+        }
+        throw POSIXError(.EADDRNOTAVAIL)
+    }
+
+    private static func isFree(_ port: UInt16) -> Bool {
+        withLoopback(port) { listener, address, length in bind(listener, address, length) == 0 }
+    }
+
+    /// Whether a server listens at a port of the loopback interface.
+    package static func isListening(_ port: UInt16) -> Bool {
+        withLoopback(port) { client, address, length in connect(client, address, length) == 0 }
+    }
+
+    private static func withLoopback(_ port: UInt16, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let isBound = withUnsafeMutableBytes(of: &address) { bytes in
-            let address = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!
-            return bind(listener, address, length) == 0 && getsockname(listener, address, &length) == 0
+        address.sin_port = port.bigEndian
+        return withUnsafeBytes(of: &address) { bytes in
+            body(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress!, socklen_t(bytes.count))
         }
-        guard isBound else { throw POSIXError(.EADDRNOTAVAIL) }
-        return UInt16(bigEndian: address.sin_port)
     }
 }

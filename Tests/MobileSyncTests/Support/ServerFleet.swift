@@ -59,8 +59,7 @@ final class ServerFleet: Sendable {
         try process.run()
         try input.fileHandleForWriting.close()
         guard !output.fileHandleForReading.availableData.isEmpty else {
-            let messages = (try? String(contentsOfFile: directory.file("server-\(index).log"), encoding: .utf8)) ?? ""
-            throw CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: String(messages.suffix(2000))])
+            throw Self.failure(directory.file("server-\(index).log"))
         }
         running.withLock { $0.servers[index] = process }
     }
@@ -101,7 +100,7 @@ final class ServerFleet: Sendable {
 
     // MARK: Proxy
 
-    /// Starts nginx with the sample configuration, without TLS and on the ports of this test.
+    /// Starts nginx with the sample configuration, without TLS and on the ports of this test, and waits until it listens.
     func startProxy() throws {
         guard let nginx = Self.nginx else { throw CocoaError(.fileNoSuchFile) }
         var sample = try block("nginx")
@@ -129,6 +128,9 @@ final class ServerFleet: Sendable {
         process.standardError = try ServerProcess.appending(to: directory.file("nginx.log"))
         try process.run()
         running.withLock { $0.proxy = process }
+        while !ServerFolder.isListening(UInt16(port)) {
+            guard process.isRunning else { throw Self.failure(directory.file("nginx.log")) }
+        }
     }
 
     /// Ends nginx without waiting for its requests, so that the connections of all devices break.
@@ -136,6 +138,12 @@ final class ServerFleet: Sendable {
         guard let proxy = running.withLock({ $0.proxy.take() }) else { return }
         proxy.signal(SIGTERM)
         proxy.waitUntilExit()
+    }
+
+    /// The error of a program that has ended at its start, with the end of its log.
+    private static func failure(_ log: String) -> any Error {
+        let messages = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
+        return CocoaError(.executableLoad, userInfo: [NSDebugDescriptionErrorKey: String(messages.suffix(2000))])
     }
 
     /// Kills everything that runs.
