@@ -34,9 +34,13 @@ public struct GenerateCommand {
     /// ends that replace those in the model, by their names. Throws an error for a mismatch.
     public typealias BackEndCheck = (PackageModel, URL, [String: String]) throws -> Void
 
+    /// Takes the number of objects whose classes are made, and that of all.
+    public typealias ProgressReport = (Int, Int) -> Void
+
     private let listsFiles: Bool
     private let directory: URL
     private let checkBackEnds: BackEndCheck?
+    private let progress: ProgressReport
     private let output: Printer
     private let errors: Printer
 
@@ -44,13 +48,15 @@ public struct GenerateCommand {
     ///   - listsFiles: whether the command lists each file with the action taken. Default true.
     ///   - directory: the directory of the configurations. Default: the working directory.
     ///   - checkBackEnds: runs for `--check-back-ends`; without it the option is refused.
+    ///   - progress: called after each object; default: nothing.
     ///   - output: takes the lines about the command's actions.
     ///   - errors: takes warnings and errors.
     public init(
         listsFiles: Bool = true, directory: URL = URL(filePath: ".", directoryHint: .isDirectory), checkBackEnds: BackEndCheck? = nil,
-        output: @escaping Printer, errors: @escaping Printer
+        progress: @escaping ProgressReport = { _, _ in }, output: @escaping Printer, errors: @escaping Printer
     ) {
-        (self.listsFiles, self.directory, self.checkBackEnds, self.output, self.errors) = (listsFiles, directory, checkBackEnds, output, errors)
+        (self.listsFiles, self.directory, self.checkBackEnds, self.progress) = (listsFiles, directory, checkBackEnds, progress)
+        (self.output, self.errors) = (output, errors)
     }
 
     /// Runs the command.
@@ -104,7 +110,7 @@ public struct GenerateCommand {
             try checkBackEnds(model, source.deletingLastPathComponent(), options.backEnds ?? [:])
         }
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let files = PackageGenerator(model, source: source.lastPathComponent).files
+        let files = PackageGenerator(model, source: source.lastPathComponent).makeFiles(progress: progress)
         for file in files { list(file.name, try file.write(to: directory) ? "written  " : "unchanged", directory) }
         if options.removesOthers {
             for name in try GeneratedFile.removeOthers(than: files, in: directory) { list(name, "removed  ", directory) }

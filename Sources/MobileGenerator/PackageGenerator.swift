@@ -24,7 +24,11 @@ public struct PackageGenerator: Sendable {
     }
 
     /// All files, in the order of the model.
-    public var files: [GeneratedFile] {
+    public var files: [GeneratedFile] { makeFiles { _, _ in } }
+
+    /// Returns all files, in the order of the model.
+    /// - Parameter progress: called after each object with the number of objects that are done, and of all.
+    public func makeFiles(progress: (Int, Int) -> Void) -> [GeneratedFile] {
         var files = [
             file(DatabaseEmitter(model), named: databaseClass),
             file(ModelEmitter(model), named: databaseClass + "+Model"),
@@ -33,8 +37,9 @@ public struct PackageGenerator: Sendable {
             files.append(file(PersonalizationEmitter(model), named: databaseClass + "+Personalization"))
         }
         files += model.structures.map { file(StructureEmitter($0, in: model), named: SwiftNames.type($0.name, prefix: model.namePrefix)) }
-        files += model.objects.indices.map {
-            file(EntityEmitter(objectAt: $0, in: model), named: SwiftNames.type(model.objects[$0].name, prefix: model.namePrefix))
+        for index in model.objects.indices {
+            files.append(file(EntityEmitter(objectAt: index, in: model), named: SwiftNames.type(model.objects[index].name, prefix: model.namePrefix)))
+            progress(index + 1, model.objects.count)
         }
         return files
     }

@@ -62,6 +62,13 @@ import Testing
         #expect(PackageGenerator(try PackageModel(json: model.json), source: "shop.mbo.json").files == first)
     }
 
+    @Test("GEN-11: the number of objects that are done is reported after each of them")
+    func progress() throws {
+        var reports: [[Int]] = []
+        let files = PackageGenerator(try PackageModel(json: ShopModelText.json), source: "shop.mbo.json").makeFiles { reports.append([$0, $1]) }
+        #expect(reports == [[1, 3], [2, 3], [3, 3]] && files.count == 7)
+    }
+
     @Test("GEN-11: one file per object and structure, named after the class; the database class and the model have theirs")
     func names() throws {
         #expect(

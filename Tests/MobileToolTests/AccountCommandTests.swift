@@ -48,13 +48,6 @@ import Testing
         return rows
     }
 
-    /// Reads the next output; nil when the other end is closed.
-    private func read(from descriptor: Int32) -> String? {
-        var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = Foundation.read(descriptor, &bytes, bytes.count)
-        return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
-    }
-
     private func admin(_ path: String, _ arguments: String...) throws -> String {
         let result = try Tool.run(["admin", "--cache", path] + arguments)
         #expect(result.status == 0, "\(result.output)")
@@ -153,32 +146,8 @@ import Testing
     @Test("the terminal does not show the password that it asks for")
     func terminal() throws {
         try withCache { (path) throws in
-            // A function of <pty.h>, which Swift does not import.
-            typealias OpenTerminal =
-                @convention(c) (
-                    UnsafeMutablePointer<Int32>, UnsafeMutablePointer<Int32>, UnsafeMutableRawPointer?, UnsafeRawPointer?, UnsafeRawPointer?
-                ) -> Int32
-            let openTerminal = unsafeBitCast(try #require(dlsym(nil, "openpty")), to: OpenTerminal.self)
-            var screen: Int32 = 0, descriptor: Int32 = 0
-            try #require(openTerminal(&screen, &descriptor, nil, nil, nil) == 0)
-            let shownScreen = screen
-            defer { close(shownScreen) }
-            let terminal = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-            let process = ChildProcess()
-            process.executableURL = Tool.executable
-            process.arguments = ["admin", "--cache", path, "users", "set", "eve"]
-            process.standardInput = terminal
-            process.standardOutput = terminal
-            process.standardError = terminal
-            try process.run()
-            try terminal.close()
-            var shown = ""
-            while !shown.contains("password of eve: "), let piece = read(from: screen) { shown += piece }
-            let password = Array("offline-first\n".utf8)
-            #expect(write(screen, password, password.count) == password.count)
-            while let piece = read(from: screen) { shown += piece }
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
+            let shown = try Tool.runOnTerminal(
+                ["admin", "--cache", path, "users", "set", "eve"], answering: "password of eve: ", with: "offline-first\n")
             #expect(shown.hasPrefix("password of eve: ") && !shown.contains("offline"), "\(shown)")
             #expect(try rows(path, "SELECT count(*) FROM _user WHERE name = 'eve' AND verifier LIKE 'scrypt$%'") == [[1]])
         }

@@ -52,6 +52,18 @@ import Testing
         #expect(tables == 1, "checking writes nothing to the back end")
     }
 
+    @Test("GEN-11: a terminal shows the progress of a large model, with the time left after a second; a file gets no bar")
+    func progress() throws {
+        let attributes = [AttributeModel(name: "id", type: .long), AttributeModel(name: "text", type: .string)]
+        let model = PackageModel(
+            name: "Large", objects: (0..<300).map { ObjectModel(name: "Object\($0)", isLocal: true, attributes: attributes, primaryKey: ["id"]) })
+        try model.write(to: URL(filePath: path("large.mbo.json")))
+        let arguments = ["generate", path("large.mbo.json"), "--output", path("out")]
+        let shown = try Tool.runOnTerminal(arguments)
+        #expect(shown.contains("generate [") && shown.contains("% of 300 objects") && shown.contains("Object299.swift"), "\(shown.prefix(500))")
+        #expect(try !Tool.run(arguments).output.contains("["))
+    }
+
     @Test("GEN-06: a deployment unit becomes a model file that the next command generates from")
     func converts() throws {
         let unit = Repository.fixture("deployment_unit.xml").path

@@ -74,7 +74,7 @@ final class LargeValueDocument: LargeValueHost {
     var largeValueDatabase: Database { database }
     var isSavedForLargeValues: Bool { true }
     func largeValue(ofAttribute index: Int) -> Int64? { value?.id ?? stored }
-    func setLargeValue(_ value: LargeValue, ofAttribute index: Int) { self.value = value }
+    func setLargeValue(_ value: LargeValue?, ofAttribute index: Int) { self.value = value }
 
     static let pieceSize = 65_536
 

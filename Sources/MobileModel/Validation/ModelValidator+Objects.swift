@@ -53,6 +53,9 @@ extension ModelValidator {
                 report(.name, place["name"], "every object has an attribute \"\(attribute.name)\" of its own", suggestion: "choose another name")
             }
             checkType(attribute.type, place["type"], largeAllowed: !inStructure, objectsAllowed: !inStructure)
+            checkFormerName(attribute, among: attributes, place["was"])
+            // Its other members have no meaning as long as nobody knows the type.
+            guard isKnown(attribute.type) else { continue }
             if !inStructure { checkObjectValue(attribute.type, isNullable: attribute.isNullable, place["nullable"]) }
             checkLength(attribute, place)
             checkDigits(attribute, place)
@@ -68,7 +71,6 @@ extension ModelValidator {
             } else {
                 checkDefault(attribute, place["default"])
             }
-            checkFormerName(attribute, among: attributes, place["was"])
         }
     }
 
@@ -135,7 +137,7 @@ extension ModelValidator {
                 report(.conflict, place, "\"\(name)\" is nullable; a key is not")
             } else if attribute.isLarge {
                 report(.conflict, place, "\"\(name)\" is \(English.withArticle(attribute.type)); a key has a simple type and fits into the row")
-            } else if attribute.type.isComplex {
+            } else if attribute.type.isComplex, isKnown(attribute.type) {
                 report(.conflict, place, "\"\(name)\" is \(English.withArticle(attribute.type)); a key has a simple type")
             }
         }

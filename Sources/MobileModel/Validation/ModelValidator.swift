@@ -98,6 +98,15 @@ struct ModelValidator {
         }
     }
 
+    /// Whether a type's parts exist. A type that does not is reported by ``checkType(_:_:largeAllowed:objectsAllowed:)``.
+    func isKnown(_ type: AttributeType) -> Bool {
+        switch type {
+        case .structure(let name): model.structures.contains { $0.name == name } || model.object(named: name) != nil
+        case .list(let element), .nullableList(let element): isKnown(element)
+        default: true
+        }
+    }
+
     /// Type names of SQL and Swift, with the model's types for them.
     private static func hint(forForeignType name: String) -> String? {
         let types = [

@@ -42,7 +42,7 @@ extension Entity: LargeValueHost {
 
     /// Returns the value that was written and not saved, otherwise the row's.
     public final func largeValue(ofAttribute index: Int) throws -> Int64? {
-        if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved.id }
+        if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved?.id }
         let column = metadata.sql.attributeColumns[index], remembered = rememberedKey
         return try package.read { connection in
             let key = try remembered.current(connection)
@@ -50,8 +50,13 @@ extension Entity: LargeValueHost {
         }
     }
 
-    /// Sets the value and makes the object dirty. `update`, `save` or `submitPending` then writes the value to the row.
-    public final func setLargeValue(_ value: LargeValue, ofAttribute index: Int) throws {
-        attached.unsavedLargeValues[index] = value
+    /// Sets the value, or NULL, and makes the object dirty. `update`, `save` or `submitPending` then writes the value to the row.
+    /// - Throws: ``ObjectError/Code/invalidValue`` for NULL in an attribute that is not nullable.
+    public final func setLargeValue(_ value: LargeValue?, ofAttribute index: Int) throws {
+        let attribute = metadata.attributes[index]
+        guard value != nil || attribute.isNullable else {
+            throw ObjectError(.invalidValue, "\(metadata.name).\(attribute.name): it needs a value; write another one in place of removing it")
+        }
+        attached.unsavedLargeValues.updateValue(value, forKey: index)
     }
 }

@@ -98,7 +98,7 @@ private struct UnsavedChanges {
             }
         }
         for attribute in attachments?.unsavedLargeValues.keys.sorted() ?? [] {
-            object.attached.unsavedLargeValues[attribute] = attachments?.unsavedLargeValues[attribute]
+            if let value = attachments?.unsavedLargeValues[attribute] { object.attached.unsavedLargeValues.updateValue(value, forKey: attribute) }
             object.attached.bigStrings[attribute] = attachments?.bigStrings[attribute]
             object.attached.bigBinaries[attribute] = attachments?.bigBinaries[attribute]
         }

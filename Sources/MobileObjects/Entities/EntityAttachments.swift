@@ -7,8 +7,8 @@ final class EntityAttachments {
     var children: [Int: ChildList] = [:]
     var bigBinaries: [Int: BigBinary] = [:]
     var bigStrings: [Int: BigString] = [:]
-    /// Large values that were written and not saved, by attribute.
-    var unsavedLargeValues: [Int: LargeValue] = [:]
+    /// Large values that were written or removed (nil) and not saved, by attribute.
+    var unsavedLargeValues: [Int: LargeValue?] = [:]
 
     /// The errors of reads of relatives, by their relationship, until a save or submit has thrown them.
     var readFailures: [Int: ObjectError] = [:]

@@ -75,7 +75,7 @@ struct SaveSession {
             if attribute.isLarge {
                 let unsaved = object.attachments?.unsavedLargeValues[attribute.index]
                 if let unsaved {
-                    row.changes.append((attribute.index, .integer(unsaved.id)))
+                    row.changes.append((attribute.index, unsaved.map { .integer($0.id) } ?? .null))
                 } else if isNew {
                     row.changes.append((attribute.index, .null))
                 }
@@ -183,7 +183,7 @@ struct EntityMemory {
     private let presence: Entity.Presence
     private let dirty: DirtyAttributes
     private let references: ReferenceKeys
-    private let unsavedLargeValues: [Int: LargeValue]
+    private let unsavedLargeValues: [Int: LargeValue?]
 
     init(_ object: Entity) {
         surrogateKey = object.surrogateKey

@@ -26,6 +26,9 @@ extension LargeValueStream {
     /// Does the same as the blocking `seek(_:)`, on one of the database's threads.
     public nonisolated(nonsending) final func seek(_ position: Int64) async throws { try await elsewhere { try self.seek(position) } }
 
+    /// Does the same as the blocking `remove()`, on one of the database's threads.
+    public nonisolated(nonsending) final func remove() async throws { try await elsewhere { try self.remove() } }
+
     /// Does the same as the blocking `copyFromFile(_:)`, on one of the database's threads.
     public nonisolated(nonsending) final func copyFromFile(_ path: String) async throws { try await elsewhere { try self.copyFromFile(path) } }
 

@@ -9,8 +9,8 @@ public protocol LargeValueHost: AnyObject {
     /// Returns the id of the object's present value of the attribute; `nil` for NULL.
     func largeValue(ofAttribute index: Int) throws -> Int64?
 
-    /// Sets the attribute to a new value. The object keeps `value` until its row refers to it.
-    func setLargeValue(_ value: LargeValue, ofAttribute index: Int) throws
+    /// Sets the attribute to a new value, or to NULL. The object keeps `value` until its row refers to it.
+    func setLargeValue(_ value: LargeValue?, ofAttribute index: Int) throws
 }
 
 /// A stream over one large attribute of one object: the common part of ``BigBinary`` and ``BigString``. Lengths and positions count
@@ -87,6 +87,16 @@ public protocol LargeValueHost: AnyObject {
             state = .closed
             try host().setLargeValue(value, ofAttribute: index)
         }
+    }
+
+    /// Removes the object's value: it is NULL, which saving or updating the object publishes. Until then, readers see the old value. Has no effect on a
+    /// value that is NULL.
+    /// - Throws: ``StoreError``: `.notSaved`, `.notClosed` when the stream is open; the object's error where the attribute needs a value.
+    public final func remove() throws {
+        try checkSaved()
+        try checkClosed()
+        guard try host().largeValue(ofAttribute: index) != nil else { return }
+        try host().setLargeValue(nil, ofAttribute: index)
     }
 
     // MARK: Position and length

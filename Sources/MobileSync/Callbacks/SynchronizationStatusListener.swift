@@ -15,10 +15,15 @@ public struct SynchronizationStatusInfo: Sendable, Equatable {
     public let bytesSent: Int64
     /// Bytes of the download so far, as received over the network.
     public let bytesReceived: Int64
+    /// Bytes of the download that have arrived or are known to come: grows while the server lists them, then stays. Contents that an earlier attempt has
+    /// brought already do not arrive again.
+    public let bytesExpected: Int64
     /// Operations sent so far.
     public let operationsSent: Int
     /// Rows written to the local database so far.
     public let rowsReceived: Int
+    /// Rows of the download: grows while it arrives, and is complete before the first row is written.
+    public let rowsExpected: Int
     /// Set to true to cancel: no further data is sent or imported, and the synchronization fails with ``SyncError/Code/cancelled``. Groups that were
     /// imported before remain. SMP 2.3: the state `SYNC_STATUS_CANCEL`.
     public var isCancelled = false

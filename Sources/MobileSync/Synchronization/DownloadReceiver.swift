@@ -37,7 +37,7 @@ final class DownloadReceiver {
             trace?.write(.received, frame.content)
             try check(frame.content)
         }
-        try progress.received(bytes: bytes.byteCount)
+        try progress.receivedList(bytes: bytes.byteCount)
     }
 
     /// Ends the download.
@@ -53,6 +53,8 @@ final class DownloadReceiver {
         case .table(let part): try progress.enter(.receivingTable, object: part.object)
         case .segment(let part):
             try progress.enter(.receivingTable, object: part.object)
+            progress.announced(rows: part.rows)
+            progress.announced(bytes: part.length)
             contents.append(
                 ListedContent(
                     kind: .segment, object: part.object, name: part.content.name, grant: part.content.grant, length: part.length))
@@ -64,10 +66,12 @@ final class DownloadReceiver {
         case .largeValue(let part):
             hasLargeValues = true
             if let content = part.content {
+                progress.announced(bytes: part.length ?? 0)
                 contents.append(
                     ListedContent(kind: .largeValue, object: part.object, name: content.name, grant: content.grant, length: part.length ?? 0))
             }
             try progress.enter(.receivingData, object: part.object)
+        case .partEnd(.rows(let count)): progress.announced(rows: count)
         default: break
         }
     }

@@ -14,6 +14,8 @@ final class SynchronizationProgress {
     private(set) var bytesReceived: Int64 = 0
     private(set) var operationsSent = 0
     private(set) var rowsReceived = 0
+    private var bytesExpected: Int64 = 0
+    private var rowsExpected = 0
 
     init(_ package: PackageDatabase, _ events: EventStream<PackageEvent>, _ requests: [SynchronizationRequest]) {
         self.package = package
@@ -79,8 +81,8 @@ final class SynchronizationProgress {
         for request in requests {
             guard let listener = request.listener else { continue }
             var info = SynchronizationStatusInfo(
-                state: state, object: object, bytesSent: bytesSent, bytesReceived: bytesReceived, operationsSent: operationsSent,
-                rowsReceived: rowsReceived)
+                state: state, object: object, bytesSent: bytesSent, bytesReceived: bytesReceived, bytesExpected: bytesExpected,
+                operationsSent: operationsSent, rowsReceived: rowsReceived, rowsExpected: rowsExpected)
             listener.onSynchronizationStatusChange(&info)
             if info.isCancelled { request.cancel() }
         }
@@ -99,8 +101,23 @@ final class SynchronizationProgress {
         try dropCancelled()
     }
 
+    /// Counts bytes of the download itself, which lists its contents.
+    func receivedList(bytes: Int) throws(SyncError) {
+        bytesExpected += Int64(bytes)
+        try received(bytes: bytes)
+    }
+
+    /// Counts rows that the download holds or names.
+    func announced(rows: Int64) { rowsExpected += Int(clamping: rows) }
+
+    /// Counts bytes of a content that the download names. It is fetched on its own.
+    func announced(bytes: Int64) { bytesExpected += bytes }
+
     func imported(rows: Int) { rowsReceived += rows }
 
     /// Resets the figures before the upload is repeated in a new session: those of the first attempt do not count.
-    func restart() { (bytesSent, bytesReceived, operationsSent) = (0, 0, 0) }
+    func restart() {
+        (bytesSent, bytesReceived, operationsSent) = (0, 0, 0)
+        (bytesExpected, rowsExpected) = (0, 0)
+    }
 }

@@ -38,9 +38,9 @@ enum SnapshotCommand {
         let package = device.package, folder = device.folder
         try device.register()
         try package.subscribe()
-        let listener = ProgressListener()
-        let result = try package.synchronize(arguments.device.groups, listener: listener)
-        listener.end()
+        let bar = SynchronizationBar("synchronize")
+        let result = try package.synchronize(arguments.device.groups, listener: bar)
+        bar.finish()
         try package.closeConnection()
         try FileManager.default.copyItem(atPath: folder + "/package.db", toPath: folder + "/snapshot.db")
         let snapshot = try PackageDatabase(model: model, profile: ConnectionProfile(path: folder + "/snapshot.db"))

@@ -69,9 +69,9 @@ enum SyncCommand {
         defer { device.remove() }
         try device.register()
         try device.package.subscribe()
-        let listener = ProgressListener()
-        let result = try device.package.synchronize(arguments.groups, listener: listener)
-        listener.end()
+        let bar = SynchronizationBar("synchronize")
+        let result = try device.package.synchronize(arguments.groups, listener: bar)
+        bar.finish()
         try device.package.closeConnection()
         let report = try SyncReport(device.package.metadata.model, result, path: folder + "/package.db")
         if let keep {
@@ -79,20 +79,6 @@ enum SyncCommand {
         }
         return report
     }
-}
-
-/// Shows the progress of a synchronization on a terminal: rows, bytes and rate. The number of rows that are to come is unknown.
-final class ProgressListener: SynchronizationStatusListener {
-    private let start = ContinuousClock.now
-    private let bar = SystemLock(ProgressBar("synchronize"))
-
-    func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
-        let rate = Format.byteRate(Int(info.bytesReceived), in: ContinuousClock.now - start)
-        let rows = info.rowsReceived, detail = "rows, \(Format.bytes(info.bytesReceived)), \(rate)"
-        bar.withLock { $0.show(rows, of: nil, detail) }
-    }
-
-    func end() { bar.withLock { _ = $0.finish() } }
 }
 
 /// The figures of a synchronization, and the rows of each object.

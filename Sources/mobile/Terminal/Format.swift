@@ -41,6 +41,13 @@ enum Format {
         return seconds < 1 ? String(format: "%.1f ms", seconds * 1000) : String(format: "%.2f s", seconds)
     }
 
+    /// `8 s`, `3 min`, `2 h 10 min`: a time to wait, in seconds, rounded up.
+    static func wait(_ seconds: Double) -> String {
+        let whole = Int(min(seconds, 360_000).rounded(.up)), minutes = (whole + 59) / 60
+        if whole <= 90 { return "\(whole) s" }
+        return minutes <= 90 ? "\(minutes) min" : "\(minutes / 60) h \(minutes % 60) min"
+    }
+
     /// A number per second: `812,000 rows/s`, rounded to three digits, because the others vary by chance.
     static func rate(_ number: Int, _ unit: String, in duration: Duration) -> String {
         let perSecond = Double(number) / max(duration / .seconds(1), 1e-6)

@@ -78,7 +78,15 @@ struct ProgressBar {
         let part = total.map { $0 > 0 ? min(1, Double(done) / Double($0)) : 1 }
         let filled = part.map { Int(Double(width) * $0) } ?? (done / 1000) % (width + 1)
         let bar = String(repeating: "=", count: filled) + String(repeating: " ", count: width - filled)
-        Terminal.overwrite("  \(label) [\(bar)] \(part.map { "\(Int($0 * 100)) %" } ?? Format.count(done)) \(detail)")
+        let left = part.flatMap { timeLeft($0, now) } ?? ""
+        Terminal.overwrite("  \(label) [\(bar)] \(part.map { "\(Int($0 * 100)) %" } ?? Format.count(done)) \(detail)\(left)")
+    }
+
+    /// The time until the end at the rate so far; nil in the first second, which says little.
+    private func timeLeft(_ part: Double, _ now: ContinuousClock.Instant) -> String? {
+        let elapsed = (now - start) / .seconds(1)
+        guard elapsed > 1, part > 0, part < 1 else { return nil }
+        return ", \(Format.wait(elapsed / part * (1 - part))) left"
     }
 
     /// Removes the bar and returns the time that the work took.

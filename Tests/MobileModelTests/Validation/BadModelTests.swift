@@ -157,6 +157,10 @@ import Testing
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"strnig\"}", "objects[2].attributes[0].type",
             "there is no type or structure \"strnig\"; did you mean \"string\"?"),
         BadModel(
+            "{\"name\": \"text\", \"type\": \"string\"}",
+            "{\"name\": \"text\", \"type\": \"dezimal[]\", \"precision\": 10, \"scale\": 2, \"default\": 1, \"generated\": true}",
+            "objects[2].attributes[0].type", "there is no type or structure \"dezimal\"; did you mean \"decimal\"?"),
+        BadModel(
             "{\"name\": \"text\", \"type\": \"string\"}", "{\"name\": \"text\", \"type\": \"varchar\"}", "objects[2].attributes[0].type",
             "there is no type or structure \"varchar\"; use \"string\""),
         BadModel(

@@ -31,6 +31,45 @@ import Testing
         #expect(try values == 2)
     }
 
+    @Test("BIG-14: a removed value is NULL in the object at once, in the row after the update, and in the operation; the old one is kept for a cancellation")
+    func remove() throws {
+        let product = try product()
+        try product.bigBinary(4).remove()
+        #expect(product.isDirty)
+        #expect(try picture(of: product) == nil && picture(of: self.product()) == [1, 2, 3])
+        try product.submitPending()
+        #expect(try picture(of: self.product()) == nil)
+        let record = try #require(try shop.database.outbox.first)
+        #expect(record.largeValues.map(\.attribute) == ["picture"] && record.largeValues.map(\.id) == [nil])
+        try self.product().cancelPending()
+        #expect(try picture(of: self.product()) == [1, 2, 3] && values == 1)
+    }
+
+    @Test("BIG-14: the last of removing and writing counts; a save that fails keeps what was not saved")
+    func removeAndWrite() throws {
+        let product = try product(), picture = product.bigBinary(4)
+        try picture.remove()
+        try write([9], to: product)
+        try product.update()
+        #expect(try self.picture(of: self.product()) == [9])
+        try picture.remove()
+        #expect(throws: CancellationError.self) {
+            try shop.database.transaction {
+                try product.update()
+                #expect(!product.isDirty)
+                throw CancellationError()
+            }
+        }
+        #expect(product.isDirty)
+        #expect(try picture.length == nil && self.picture(of: self.product()) == [9])
+        try product.refresh(keepingChanges: true)
+        #expect(try picture.length == nil)
+        try product.update()
+        #expect(try self.picture(of: self.product()) == nil)
+        try product.bigBinary(4).remove()
+        #expect(!product.isDirty, "it is NULL already")
+    }
+
     @Test("BIG-14: a value that is still open for writing is refused by a save, which changes nothing")
     func notClosed() throws {
         let product = try product(), picture = product.bigBinary(4)

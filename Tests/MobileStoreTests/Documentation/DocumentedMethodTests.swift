@@ -28,7 +28,7 @@ import Testing
         "bigBinary(_ index: Int)": "the properties of generated classes call it",
         "bigString(_ index: Int)": "the properties of generated classes call it",
         "largeValue(ofAttribute index: Int)": "the streams of large attributes call it",
-        "setLargeValue(_ value: LargeValue, ofAttribute index: Int)": "the streams of large attributes call it",
+        "setLargeValue(_ value: LargeValue?, ofAttribute index: Int)": "the streams of large attributes call it",
     ]
 
     /// Read once for all tests.

@@ -13,7 +13,7 @@ final class Picture: LargeValueHost {
     var largeValueDatabase: Database { store.database }
     var isSavedForLargeValues: Bool { isSaved }
     func largeValue(ofAttribute index: Int) -> Int64? { value?.id }
-    func setLargeValue(_ value: LargeValue, ofAttribute index: Int) { self.value = value }
+    func setLargeValue(_ value: LargeValue?, ofAttribute index: Int) { self.value = value }
 }
 
 private func code(_ body: () throws -> Void) -> StoreError.Code? { #expect(throws: StoreError.self, performing: body)?.code }
@@ -104,6 +104,24 @@ private func code(_ body: () throws -> Void) -> StoreError.Code? { #expect(throw
         try big.copyFromFile(path)
         try big.openForRead()
         #expect(try big.read(9) == [1, 2, 3])
+    }
+
+    @Test("BIG-05 BIG-07: a value is removed when its object is saved and the stream is closed; then there is nothing to read")
+    func remove() throws {
+        let picture = try Picture()
+        let big = BigBinary(of: picture, attribute: 0)
+        try big.remove()
+        try big.openForWrite()
+        try big.write([1])
+        #expect(code { try big.remove() } == .notClosed)
+        try big.close()
+        picture.isSaved = false
+        #expect(code { try big.remove() } == .notSaved)
+        picture.isSaved = true
+        #expect(try big.length == 1)
+        try big.remove()
+        #expect(try big.length == nil && picture.value == nil)
+        #expect(code { try big.openForRead() } == .notFound)
     }
 
     @Test("BIG-08 BIG-12: an announced length is kept, and a value only grows")

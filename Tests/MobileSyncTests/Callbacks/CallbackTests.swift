@@ -8,6 +8,7 @@ import SampleCRM
 import TestSupport
 import Testing
 
+@testable import MobileServer
 @testable import MobileSync
 
 /// The callbacks of a synchronization, their order, and their threads.
@@ -170,6 +171,26 @@ import Testing
         #expect(listener.infos.first { $0.state == .sendingTable }?.object == "Customer")
         let last = try #require(listener.infos.last)
         #expect(last.bytesSent > 0 && last.bytesReceived > 0 && last.operationsSent == 1 && last.rowsReceived == 1)
+        #expect(last.rowsExpected == 1 && last.bytesExpected == last.bytesReceived)
+    }
+
+    @Test("LSN-03: the rows and bytes that are to come are known before the first row is written, also those that are fetched on their own")
+    func expectations() throws {
+        let bench = try TestBench {
+            $0.segmentRules.leastRows = 5
+            $0.segmentRules.textBytes = 600
+            $0.segmentRules.namedValueBytes = 500
+        }
+        let device = try bench.subscribedDevice(), listener = RecordingListener()
+        let result = try device.crm.synchronize(listener: listener)
+        let importing = try #require(listener.infos.first { $0.state == .committingDownload })
+        #expect(importing.rowsReceived == 0 && importing.rowsExpected == result.rowsImported)
+        #expect(importing.bytesExpected == result.bytesReceived && importing.bytesReceived == result.bytesReceived)
+        let receiving = listener.infos.filter { $0.state.rawValue < importing.state.rawValue }
+        #expect(receiving.allSatisfy { $0.bytesReceived <= $0.bytesExpected && $0.rowsReceived == 0 })
+        #expect(receiving.contains { $0.bytesReceived < $0.bytesExpected })
+        let last = try #require(listener.infos.last)
+        #expect(last.rowsReceived == result.rowsImported && last.rowsExpected == result.rowsImported)
     }
 
     @Test(

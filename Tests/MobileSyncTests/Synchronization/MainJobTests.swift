@@ -175,7 +175,7 @@ import Testing
         #expect(try first.customers() == second.customers())
     }
 
-    @Test func `a picture that was streamed in on one device is read on the other`() throws {
+    @Test func `a picture that was streamed in on one device is read on the other, and removed there also here`() throws {
         let bench = try TestBench()
         let first = try bench.synchronizedDevice("first"), second = try bench.synchronizedDevice("second")
         let product = try #require(try Product.findByPrimaryKey(2, in: first.crm))
@@ -192,6 +192,14 @@ import Testing
         try product.refresh()
         #expect(!product.isPending)
         #expect(try bytes(of: product.picture) == picture)
+
+        try theirs.picture.remove()
+        try theirs.submitPending()
+        #expect(try second.crm.synchronize().operationsAccepted == 1)
+        #expect(try bench.value("SELECT picture FROM product WHERE id = 2") == .null)
+        try first.crm.synchronize()
+        try product.refresh()
+        #expect(try bytes(of: product.picture) == nil)
     }
 
     @Test("X-46: an edit between the submit and its answer stays, and goes up with the next submit")

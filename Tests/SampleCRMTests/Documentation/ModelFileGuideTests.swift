@@ -71,5 +71,11 @@ import Testing
         // Example: end
         #expect(characters == 35)
         #expect(try Data(contentsOf: URL(filePath: copy)) == Data(contentsOf: URL(filePath: source)))
+        // Example: removing
+        try customer.notes.remove()
+        try customer.update()
+        // Example: end
+        try customer.refresh()
+        #expect(try customer.notes.length == nil)
     }
 }

@@ -27,8 +27,8 @@ final class Device<Package: PackageDatabase> {
     }
 
     /// Synchronizes and shows a moving bar.
-    func synchronize(expectedRows: Int? = nil) throws -> SynchronizationResult {
-        let progress = SynchronizationBar(name, expectedRows: expectedRows)
+    func synchronize() throws -> SynchronizationResult {
+        let progress = SynchronizationBar(name)
         defer { progress.finish() }
         return try package.synchronize(listener: progress)
     }
@@ -38,23 +38,4 @@ final class Device<Package: PackageDatabase> {
         try application.close()
         try package.closeConnection()
     }
-}
-
-/// Shows rows and bytes as they arrive.
-final class SynchronizationBar: SynchronizationStatusListener {
-    private let expectedRows: Int?
-    private let bar: SystemLock<ProgressBar>
-
-    init(_ name: String, expectedRows: Int?) {
-        self.expectedRows = expectedRows
-        bar = SystemLock(ProgressBar(name))
-    }
-
-    func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
-        let (rows, bytes) = (info.rowsReceived, info.bytesReceived), doing = "\(info.state)"
-        let words = doing.reduce(into: "") { $0 += $1.isUppercase ? " " + $1.lowercased() : String($1) }
-        bar.withLock { $0.show(rows, of: expectedRows, "\(Format.count(rows, "row")), \(Format.bytes(bytes)), \(words)") }
-    }
-
-    func finish() { bar.withLock { _ = $0.finish() } }
 }
