@@ -19,7 +19,7 @@ import Testing
 
     @Test(
         "a client with the rules of the original JavaScript one accepts each answer of the face",
-        .enabled(if: Self.node != nil, "node is not installed"), arguments: ["whole", "long", "wrongPassword", "notified", "disabled", "expired"])
+        .enabled(if: Self.node != nil, "node is not installed"), arguments: ["whole", "long", "wrongPassword", "notified", "disabled", "expired", "minimal"])
     func accepts(scenario: String) throws {
         let live = try LiveFace(Face()), administration = live.face.server.administration
         switch scenario {

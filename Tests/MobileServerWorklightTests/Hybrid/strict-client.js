@@ -315,6 +315,26 @@ const scenarios = {
     require_(!('form' in identities), 'an identity without a login')
   },
 
+  // The least that clients without the platform's library send: no initialization, no body or a body without the platform's fields, and one header.
+  async minimal() {
+    const plain = async (path, headers, fields) => {
+      const type = fields === undefined ? {} : { 'Content-Type': 'application/x-www-form-urlencoded' }
+      return exchange('POST', app + path, { 'x-wl-app-version': version, ...type, ...headers }, fields === undefined ? undefined : form(fields))
+    }
+    const first = await plain('init', {})
+    same(Object.keys(first.json.challenges), ['wl_antiXSRFRealm'], 'the first challenge')
+    const instance = { 'WL-Instance-Id': first.json.challenges.wl_antiXSRFRealm['WL-Instance-Id'] }
+    const call = { adapter: 'Stock', procedure: 'echo', parameters: '[7]' }
+    const second = await plain('query', instance, call)
+    same([second.status, Object.keys(second.json.challenges)], [401, ['wl_deviceNoProvisioningRealm']], 'a call without an initialization')
+    const ID = { app: { id: appId, version }, custom: {}, device: { environment, id: deviceId, model: 'unknown', os: '7.1.0' },
+      token: second.json.challenges.wl_deviceNoProvisioningRealm.token }
+    const third = await plain('query', { ...instance, Authorization: JSON.stringify({ wl_deviceNoProvisioningRealm: { ID } }) }, call)
+    same([third.status, third.json.parameters, Object.keys(third.json['WL-Authentication-Success'])], [200, [7], ['wl_deviceNoProvisioningRealm']], 'the call')
+    same((await plain('query', instance, call)).json.parameters, [7], 'the next call')
+    same((await plain('logout', instance, { realm: 'wl_deviceNoProvisioningRealm', isAjaxRequest: '1', x: '0' })).status, 200, 'logout')
+  },
+
   async notified() {
     await init()
     same(log, ['wl_antiXSRFRealm+wl_remoteDisableRealm', 'wl_deviceNoProvisioningRealm'], 'the order of the challenges')
