@@ -64,7 +64,7 @@ package enum ServerFolder {
 
     /// Returns a port of the loopback interface that is free, and that no other call in this process returns.
     ///
-    /// It lies below the range that the kernel takes ports from by itself (32768 and above unless configured otherwise): no connection and no server on a
+    /// It is smaller than those that the kernel chooses by itself (32768 and above unless configured otherwise): no connection and no server on a
     /// port of the kernel's choice takes it before the caller's server does, or while that is restarted.
     package static func freePort() throws -> UInt16 {
         for _ in 0..<1000 {

@@ -9,8 +9,8 @@
 ///                                              away from zero: `value * 10 ^ scale` as an integer if both together are at most 18,
 ///                                              otherwise a text without superfluous zeros
 ///
-/// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: mc_exact_decimal returns an
-/// integer and the text of a number as a real, all other values are unchanged. A real counts as the shortest decimal that reads back as
+/// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: the text of another number as a
+/// real, and by mc_exact_decimal also an integer; all other values are unchanged. A real counts as the shortest decimal that reads back as
 /// the same double. Only statements of the program may call them, no view and no trigger.
 #ifndef MC_EXACT_H
 #define MC_EXACT_H

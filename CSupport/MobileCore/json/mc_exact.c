@@ -10,7 +10,8 @@
 
 enum {
     LENGTH_LIMIT = 400,      // bytes of a text that is read as a decimal; a longer one is not a number of an application
-    SCALED_DIGITS = 18,      // of an integer
+    SCALED_DIGITS = 18,      // of any integer
+    INTEGER_DIGITS = 19,     // of the longest integer; 10 ^ 19 - 1 is an unsigned one
     PLACE_LIMIT = 100000,    // beyond any exponent of a double
     SCALE_MAXIMUM = 1000,    // of a column
     QUICK_SCALE = 15,        // 10 ^ 15 and all smaller powers are exact as doubles
@@ -36,26 +37,12 @@ static const int64_t powers[] = {1,
                                  100000000000000000,
                                  1000000000000000000};
 
-// MARK: Integers and reals
+// MARK: Reals
 
 /// 2 ^ 63 is the first double above the largest integer.
 static bool is_integral(double value)
 {
     return value >= -0x1p63 && value < 0x1p63 && value == (double)(int64_t)value;
-}
-
-static void give_integer(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    // Only converts a text that is a number as a whole.
-    const int type = sqlite3_value_type(values[0]) == SQLITE_BLOB ? SQLITE_BLOB : sqlite3_value_numeric_type(values[0]);
-    const double real = type == SQLITE_FLOAT ? sqlite3_value_double(values[0]) : 0;
-    if (type == SQLITE_INTEGER)
-        sqlite3_result_int64(context, sqlite3_value_int64(values[0]));
-    else if (type == SQLITE_FLOAT && is_integral(real))
-        sqlite3_result_int64(context, (int64_t)real);
-    else
-        sqlite3_result_value(context, values[0]);
 }
 
 static void give_real(sqlite3_context *context, int count, sqlite3_value **values)
@@ -230,6 +217,39 @@ static bool read_number(sqlite3_value *value, digits *number)
     while (length > 0 && is_space(text[length - 1]))
         length--;
     return length > 0 && length <= LENGTH_LIMIT && read_digits(text, length, number);
+}
+
+/// Gives a number without a fraction as an integer. Returns false for any other number.
+static bool give_whole(sqlite3_context *context, digits *number)
+{
+    drop_zeros(number);
+    if (number->count == 0)
+        number->place = 0;
+    if (number->count > number->place || number->place > INTEGER_DIGITS)
+        return false;
+    uint64_t magnitude = 0;
+    for (int i = 0; i < number->place; i++)
+        magnitude = magnitude * 10 + (uint64_t)(i < number->count ? number->text[i] - '0' : 0);
+    const uint64_t limit = (uint64_t)INT64_MAX + number->is_negative;
+    if (magnitude > limit)
+        return false;
+    sqlite3_result_int64(context, (int64_t)(number->is_negative ? 0 - magnitude : magnitude));
+    return true;
+}
+
+static void give_integer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const int type = sqlite3_value_type(values[0]);
+    const double real = type == SQLITE_FLOAT ? sqlite3_value_double(values[0]) : 0;
+    digits number;
+    if (type == SQLITE_FLOAT && is_integral(real))
+        sqlite3_result_int64(context, (int64_t)real);
+    else if (type != SQLITE_TEXT || !read_number(values[0], &number))
+        sqlite3_result_value(context, values[0]);
+    // Not by way of a double: it has no room for each digit of a long text.
+    else if (!give_whole(context, &number))
+        sqlite3_result_double(context, sqlite3_value_double(values[0]));
 }
 
 static void give_decimal(sqlite3_context *context, int count, sqlite3_value **values)

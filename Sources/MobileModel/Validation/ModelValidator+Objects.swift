@@ -54,7 +54,7 @@ extension ModelValidator {
             }
             checkType(attribute.type, place["type"], largeAllowed: !inStructure, objectsAllowed: !inStructure)
             checkFormerName(attribute, among: attributes, place["was"])
-            // Its other members have no meaning as long as nobody knows the type.
+            // The other members have no meaning without the type.
             guard isKnown(attribute.type) else { continue }
             if !inStructure { checkObjectValue(attribute.type, isNullable: attribute.isNullable, place["nullable"]) }
             checkLength(attribute, place)

@@ -18,8 +18,12 @@ import Testing
         arguments: [
             ("integer('5')", "5"), ("integer(' 007 ')", "7"), ("integer('1e3')", "1000"), ("integer(3.0)", "3"), ("integer(-7)", "-7"),
             ("integer(NULL)", "NULL"), ("integer('abc')", "'abc'"), ("integer('1,5')", "'1,5'"), ("integer('')", "''"), ("integer(1.5)", "1.5"),
-            ("integer(1e19)", "1.0e+19"), ("integer(x'35')", "X'35'"), ("real('1.5')", "1.5"), ("real(3)", "3.0"), ("real(2.5)", "2.5"),
-            ("real('n/a')", "'n/a'"), ("real(x'')", "X''"), ("real(NULL)", "NULL"),
+            ("integer(1e19)", "1.0e+19"), ("integer('12345678901234567.5')", "1.23456789012345680004e+16"),
+            ("integer('1.00000000000000000001')", "1.0"), ("integer('2e-2100')", "0.0"), ("integer('0e-2100')", "0"),
+            ("integer('9223372036854775807.0')", "9223372036854775807"),
+            ("integer('-9223372036854775808')", "-9223372036854775808"), ("integer('9223372036854775808')", "9.2233720368547758078e+18"),
+            ("integer(x'35')", "X'35'"), ("real('1.5')", "1.5"), ("real(3)", "3.0"), ("real(2.5)", "2.5"), ("real('n/a')", "'n/a'"), ("real(x'')", "X''"),
+            ("real(NULL)", "NULL"),
         ])
     func numbers(call: String, result: String) throws { #expect(try value("mc_exact_\(call)") == result) }
 

@@ -60,7 +60,7 @@ import Testing
         #expect(recorder.take() == ["2 1"])
         bench.network.conditions.fault = { _, _ in .refuse }
         try device.application.startConnection()
-        _ = recorder.waits.wait()
+        recorder.waits.wait()
         #expect(recorder.take() == ["5 1"])
         let statuses: [MessagingConnectionStatus] = [
             .wrong, .connected, .disconnected, .flightMode, .outOfCoverage, .waitingToRetry, .roamingNotAllowed, .lowStorage,

@@ -116,7 +116,7 @@ import Testing
             #expect(source.contains(sample), "\(sample)")
             checked += 1
         }
-        #expect(checked == 16)
+        #expect(checked == 17)
     }
 
     // MARK: Reading
