@@ -72,6 +72,7 @@ extension ModelValidator {
                 report(.name, place["name"], "\"\(key.name)\" is a method of the generated class")
             }
             checkType(key.type, place["type"], largeAllowed: false)
+            guard isKnown(key.type) else { continue }
             checkDefault(key.defaultValue, type: key.type, isNullable: key.isNullable, place["default"])
         }
     }

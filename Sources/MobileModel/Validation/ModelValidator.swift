@@ -127,6 +127,7 @@ struct ModelValidator {
                 report(.name, place["name"], "\"\(parameter.name)\" cannot be written as \":name\" in SQL", suggestion: "leave out spaces and points")
             }
             checkType(parameter.type, place["type"], largeAllowed: false, objectsAllowed: complexAllowed)
+            guard isKnown(parameter.type) else { continue }
             if !complexAllowed, parameter.type.isComplex {
                 report(.value, place["type"], "\(English.withArticle(parameter.type)) cannot be compared in SQL", suggestion: "use a simple type")
             }

@@ -103,15 +103,21 @@ final class SynchronizationProgress {
 
     /// Counts bytes of the download itself, which lists its contents.
     func receivedList(bytes: Int) throws(SyncError) {
-        bytesExpected += Int64(bytes)
+        announced(bytes: Int64(bytes))
         try received(bytes: bytes)
     }
 
-    /// Counts rows that the download holds or names.
-    func announced(rows: Int64) { rowsExpected += Int(clamping: rows) }
+    /// Counts rows that the download holds or names. The server may name any number.
+    func announced(rows: Int64) {
+        let (sum, isTooLarge) = rowsExpected.addingReportingOverflow(Int(clamping: rows))
+        rowsExpected = isTooLarge ? .max : sum
+    }
 
-    /// Counts bytes of a content that the download names. It is fetched on its own.
-    func announced(bytes: Int64) { bytesExpected += bytes }
+    /// Counts bytes of a content that the download names, and that is fetched on its own. The server may name any number.
+    func announced(bytes: Int64) {
+        let (sum, isTooLarge) = bytesExpected.addingReportingOverflow(bytes)
+        bytesExpected = isTooLarge ? .max : sum
+    }
 
     func imported(rows: Int) { rowsReceived += rows }
 

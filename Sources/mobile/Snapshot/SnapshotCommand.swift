@@ -39,8 +39,8 @@ enum SnapshotCommand {
         try device.register()
         try package.subscribe()
         let bar = SynchronizationBar("synchronize")
+        defer { bar.finish() }
         let result = try package.synchronize(arguments.device.groups, listener: bar)
-        bar.finish()
         try package.closeConnection()
         try FileManager.default.copyItem(atPath: folder + "/package.db", toPath: folder + "/snapshot.db")
         let snapshot = try PackageDatabase(model: model, profile: ConnectionProfile(path: folder + "/snapshot.db"))

@@ -70,8 +70,8 @@ enum SyncCommand {
         try device.register()
         try device.package.subscribe()
         let bar = SynchronizationBar("synchronize")
+        defer { bar.finish() }
         let result = try device.package.synchronize(arguments.groups, listener: bar)
-        bar.finish()
         try device.package.closeConnection()
         let report = try SyncReport(device.package.metadata.model, result, path: folder + "/package.db")
         if let keep {

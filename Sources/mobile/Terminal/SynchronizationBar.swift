@@ -29,7 +29,7 @@ final class SynchronizationBar: SynchronizationStatusListener {
             } else {
                 let received = Int(info.bytesReceived), rate = Format.byteRate(received, in: elapsed)
                 let detail = "of \(Format.bytes(info.bytesExpected)), \(Format.count(info.rowsExpected, "row")), \(rate)"
-                shown.bar.show(received, of: Int(info.bytesExpected), detail)
+                shown.bar.show(received, of: info.bytesExpected > 0 ? Int(info.bytesExpected) : nil, detail)
             }
         }
     }

@@ -123,6 +123,9 @@ extension BadModelTests {
             "\"name\": \"merge\"", "\"name\": \"city\"", "objects[0].operations[2].name",
             "the operation \"city\" and the attribute \"city\" have the same Swift name \"city\""),
         BadModel(
+            "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"dezimal\", \"precision\": 4, \"default\": 1}",
+            "objects[0].operations[2].parameters[0].type", "there is no type or structure \"dezimal\"; did you mean \"decimal\"?"),
+        BadModel(
             "{\"name\": \"into\", \"type\": \"long\"}", "{\"name\": \"into\", \"type\": \"Note\"}",
             "objects[0].operations[2].parameters[0].nullable",
             "a value that is an object, here a Note, may be missing; make it nullable"),

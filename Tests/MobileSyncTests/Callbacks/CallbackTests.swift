@@ -193,6 +193,25 @@ import Testing
         #expect(last.rowsReceived == result.rowsImported && last.rowsExpected == result.rowsImported)
     }
 
+    @Test("LSN-03: numbers that no download has end the synchronization, and are counted up to the largest one")
+    func impossibleNumbers() throws {
+        let bench = try TestBench(), network = bench.network, isBroken = SystemLock(false)
+        let frames = try FrameWriterBytes.segments(2, rows: .max, length: .max)
+        let broken = SimulatedTransport { request in
+            while try request.nextChunk() != nil {}
+            var rest: [UInt8]? = frames
+            return SimulatedResponse(status: 200) {
+                defer { rest = nil }
+                return rest
+            }
+        }
+        let device = try bench.subscribedDevice(transport: SwitchedTransport { isBroken.withLock { $0 } ? broken : network }), listener = RecordingListener()
+        isBroken.withLock { $0 = true }
+        #expect(throws: SyncError.self) { try device.crm.synchronize("default", listener: listener) }
+        let last = try #require(listener.infos.last)
+        #expect(last.rowsExpected == .max && last.bytesExpected == .max && last.rowsReceived == 0)
+    }
+
     @Test(
         "LSN-04 X-20 SYN-20: a status listener cancels by setting the value before it returns",
         arguments: [SynchronizationStatusInfo.State.sendingHeader, .receivingTable, .committingDownload])
@@ -313,6 +332,19 @@ private final class RecordingListener: SynchronizationStatusListener {
 
 /// Downloads that no honest server makes.
 private enum FrameWriterBytes {
+    /// Makes a download of one group that names segments of these sizes.
+    static func segments(_ count: Int, rows: Int64, length: Int64) throws -> [UInt8] {
+        var writer = FrameWriter(.download)
+        try writer.write(.answer(SynchronizeAnswer(package: "CRM:1.0", groups: ["default"])))
+        for number in 0..<count {
+            let content = NamedContent(name: String(repeating: "\(number)", count: 64), grant: "1")
+            try writer.write(.segment(SegmentPart(object: "Customer", columns: ["_sk", "name"], content: content, length: length, rows: rows)))
+        }
+        try writer.write(.groupEnd(GroupEnd(group: "default", token: Token([:]))))
+        try writer.write(.streamEnd)
+        return writer.take()
+    }
+
     /// Makes a download of one group with one table part of these rows.
     static func download(group: String = "default", object: String, rows: String, columns: [String]) throws -> [UInt8] {
         var writer = FrameWriter(.download)
