@@ -91,14 +91,7 @@ import Testing
         let isBroken = SystemLock(false), network = bench.network
         // A number where the model has a text.
         let frames = try FrameWriterBytes.download(object: "Customer", rows: "[[1,\"x\"],[2,3]]", columns: ["_sk", "name"])
-        let broken = SimulatedTransport { request in
-            while try request.nextChunk() != nil {}
-            var rest: [UInt8]? = frames
-            return SimulatedResponse(status: 200) {
-                defer { rest = nil }
-                return rest
-            }
-        }
+        let broken = FrameWriterBytes.transport(answering: frames)
         let device = try bench.subscribedDevice(transport: SwitchedTransport { isBroken.withLock { $0 } ? broken : network })
         _ = device.handler.take()
         isBroken.withLock { $0 = true }
@@ -197,15 +190,9 @@ import Testing
     func impossibleNumbers() throws {
         let bench = try TestBench(), network = bench.network, isBroken = SystemLock(false)
         let frames = try FrameWriterBytes.segments(2, rows: .max, length: .max)
-        let broken = SimulatedTransport { request in
-            while try request.nextChunk() != nil {}
-            var rest: [UInt8]? = frames
-            return SimulatedResponse(status: 200) {
-                defer { rest = nil }
-                return rest
-            }
-        }
-        let device = try bench.subscribedDevice(transport: SwitchedTransport { isBroken.withLock { $0 } ? broken : network }), listener = RecordingListener()
+        let broken = FrameWriterBytes.transport(answering: frames)
+        let device = try bench.subscribedDevice(transport: SwitchedTransport { isBroken.withLock { $0 } ? broken : network })
+        let listener = RecordingListener()
         isBroken.withLock { $0 = true }
         #expect(throws: SyncError.self) { try device.crm.synchronize("default", listener: listener) }
         let last = try #require(listener.infos.last)
@@ -332,6 +319,18 @@ private final class RecordingListener: SynchronizationStatusListener {
 
 /// Downloads that no honest server makes.
 private enum FrameWriterBytes {
+    /// Makes a server that answers each request with these bytes.
+    static func transport(answering frames: [UInt8]) -> SimulatedTransport {
+        SimulatedTransport { request in
+            while try request.nextChunk() != nil {}
+            var rest: [UInt8]? = frames
+            return SimulatedResponse(status: 200) {
+                defer { rest = nil }
+                return rest
+            }
+        }
+    }
+
     /// Makes a download of one group that names segments of these sizes.
     static func segments(_ count: Int, rows: Int64, length: Int64) throws -> [UInt8] {
         var writer = FrameWriter(.download)
