@@ -1,5 +1,7 @@
 import MobileModel
+import MobileExecution
 import MobileObjects
+import MobileProtocol
 import MobileServer
 import MobileStore
 import MobileTransport
@@ -102,15 +104,18 @@ import Testing
     @Test("REG-12 REG-14: with a timeout of zero or less the call returns at once, and a second call joins the first")
     func returnsAtOnce() throws {
         let bench = try TestBench()
-        let gate = Gate()
+        let gate = Gate(), arrived = Gate(), registrations = SystemLock(0)
         let server = bench.server
         let device = try bench.newDevice(
             transport: SimulatedTransport(server: { request in
+                arrived.open()
                 gate.wait()
+                if request.path == Endpoint.messages { registrations.withLock { $0 += 1 } }
                 return server.respond(to: request)
             }))
         func registerWithoutWaiting() throws { try device.application.register(timeout: .zero) }
         try registerWithoutWaiting()
+        arrived.wait()
         try registerWithoutWaiting()
         gate.open()
         // Not by a further call: it registers once more if the first one has ended.
@@ -120,6 +125,7 @@ import Testing
         try device.application.stopConnection(timeout: .seconds(60))
         statuses += device.events.takeStatuses()
         #expect(statuses == ["registering", "connecting", "connected", "registered", "disconnecting", "disconnected"])
+        #expect(registrations.withLock { $0 } == 1)
     }
 
     @Test("REG-13 EXC-15: without an identifier registering is a persistence error, without properties a connection property error")
