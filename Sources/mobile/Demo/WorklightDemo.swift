@@ -1,4 +1,5 @@
 import Foundation
+import MobileExecution
 import MobileServer
 import MobileServerWorklight
 import MobileStore
@@ -35,7 +36,7 @@ struct WorklightDemo {
         try narrator.check("the stored result answers while the server is away", stored.cachedAt != nil)
         let order = WLProcedureInvocationData(adapter: "orders", procedure: "add", parameters: ["harbour lamp"])
         let waiting = Task { try await client.invokeProcedure(order, options: WLProcedureOptions(replay: .ifNotSent)) }
-        while client.waitingCalls == 0 { await Task.yield() }
+        try await BlockingWork.run { while client.waitingCalls == 0 {} }
         narrator.say("the order waits in the outbox")
         var configuration = HTTPServer.Configuration()
         configuration.port = port

@@ -124,7 +124,8 @@ import Testing
         // Both wait, and the next synchronization will serve them.
         let stays = Task { try await device.crm.synchronize("default") }
         let leaves = Task { try await device.crm.synchronize("default") }
-        while device.crm.synchronizer.state.withLock({ $0.queue.waiting.count }) < 2 { await Task.yield() }
+        let synchronizer = device.crm.synchronizer
+        try await BlockingWork.run { while synchronizer.state.withLock({ $0.queue.waiting.count }) < 2 {} }
         leaves.cancel()
         let error = await #expect(throws: SyncError.self) { try await leaves.value }
         #expect(error?.code == .cancelled)
