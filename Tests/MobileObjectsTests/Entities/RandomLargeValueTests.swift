@@ -88,7 +88,7 @@ private struct PictureRun {
     private mutating func any() throws -> GenericEntity? { try shop.objects("Product").findAll().randomElement(using: &random) }
 
     private mutating func change(_ product: GenericEntity) throws {
-        // A picture that is removed once more is no change, and the server hears nothing of it.
+        // NULL that becomes NULL changes no row, and is not sent: the server's picture would stay.
         if try product.bigBinary(4).length != nil, Int.random(in: 0..<3, using: &random) == 0 {
             try product.bigBinary(4).remove()
         } else {
