@@ -48,3 +48,14 @@ struct CommandFailure: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }
 }
+
+extension ArraySlice<String> {
+    /// Takes the value of an option that is on by its name alone: `yes`, `no`, or none.
+    /// - Throws: `UsageError` for any other value.
+    mutating func popSwitch(_ option: String) throws(UsageError) -> Bool {
+        guard let value = first, !value.hasPrefix("--") else { return true }
+        guard ["yes", "no"].contains(value) else { throw UsageError(message: "\(option) \"\(value)\": use yes or no") }
+        removeFirst()
+        return value == "yes"
+    }
+}

@@ -11,7 +11,7 @@ import Testing
 /// `mobile demo --rhoconnect` and `mobile serve --rhoconnect`.
 @Suite struct RhoConnectToolTests {
     @Test func `the demonstration shows the store of the documents, each of its promises holds, and the tutorial has what it prints`() throws {
-        let (status, output) = try Tool.run(["demo", "--rhoconnect", "yes"])
+        let (status, output) = try Tool.run(["demo", "--rhoconnect"])
         #expect(status == 0, "\(output)")
         #expect(output.components(separatedBy: "checked: ").count - 1 == 12)
         let article = try String(contentsOf: Repository.file("Sources/RhoConnectClient/RhoConnectClient.docc/StoreTutorial.md"), encoding: .utf8)
@@ -72,6 +72,10 @@ import Testing
     @Test func `wrong values of the options are told`() throws {
         #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "maybe"]) }
         #expect(throws: UsageError.self) { try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect-port", "70000"]) }
-        #expect(try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "yes", "--rhoconnect-port", "8080"]).rhoConnectPort == 8080)
+        for values in [[], ["yes"]] {
+            let arguments = try ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect"] + values + ["--rhoconnect-port", "8080"])
+            #expect(arguments.isRhoConnect && arguments.rhoConnectPort == 8080)
+        }
+        #expect(try !ServeArguments(["--model", "m", "--cache", "c", "--rhoconnect", "no"]).isRhoConnect)
     }
 }

@@ -11,7 +11,7 @@ import WorklightClient
 /// `mobile demo --worklight` and `mobile serve --worklight`.
 @Suite struct WorklightToolTests {
     @Test func `the demonstration shows the examples of the document, and each of its promises holds`() throws {
-        let (status, output) = try Tool.run(["demo", "--worklight", "yes"])
+        let (status, output) = try Tool.run(["demo", "--worklight"])
         #expect(status == 0, "\(output)")
         #expect(output.components(separatedBy: "checked: ").count - 1 == 7)
         for part in ["Example 1", "Example 2", "there was one login", "Please upgrade", "the order arrived once"] { #expect(output.contains(part)) }

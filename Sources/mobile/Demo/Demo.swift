@@ -9,13 +9,13 @@ enum Demo {
     static let usage = """
         usage: mobile demo [--keep DIRECTORY]
                mobile demo --backend FILE.db --model FILE.mbo.json [--keep DIRECTORY]
-               mobile demo --worklight yes [--keep DIRECTORY]
-               mobile demo --rhoconnect yes [--keep DIRECTORY]
+               mobile demo --worklight [--keep DIRECTORY]
+               mobile demo --rhoconnect [--keep DIRECTORY]
 
         Without arguments: a sample back end, a server in a process of its own, two devices. With a back end in an SQLite file and its
         model the same on a copy of that file, through metadata. Needs no network except loopback, and leaves no files unless told to.
-          --worklight yes   shows the examples of the Worklight API instead, between its client and its server face
-          --rhoconnect yes  shows the store of the RhoConnect documents instead, between its client and its server face
+          --worklight       shows the examples of the Worklight API instead, between its client and its server face
+          --rhoconnect      shows the store of the RhoConnect documents instead, between its client and its server face
           --keep DIRECTORY  leaves the databases there, for mobile inspect; the directory is made and must be empty
         """
 
@@ -79,13 +79,15 @@ enum Demo {
                 guard ["--backend", "--model", "--keep", "--worklight", "--rhoconnect"].contains(option) else {
                     throw UsageError(message: "\(option): there is no such option")
                 }
+                if option == "--worklight" || option == "--rhoconnect" {
+                    let isOn = try rest.popSwitch(option)
+                    if option == "--worklight" { isWorklight = isOn } else { isRhoConnect = isOn }
+                    continue
+                }
                 guard let value = rest.popFirst() else { throw UsageError(message: "\(option): a value is missing") }
                 switch option {
                 case "--backend": backEnd = value
                 case "--model": model = value
-                case "--worklight", "--rhoconnect":
-                    guard ["yes", "no"].contains(value) else { throw UsageError(message: "\(option) \"\(value)\": use yes or no") }
-                    if option == "--worklight" { isWorklight = value == "yes" } else { isRhoConnect = value == "yes" }
                 default: keep = value
                 }
             }

@@ -54,7 +54,7 @@ struct ServeArguments {
                             [--trusted-proxy ADDRESS ...] [--log-format text|json] [--synchronizations N] [--drain-notice SECONDS] [--drain-time SECONDS]
                             [--operator-tokens FILE]
                             [--segment-folder DIR] [--segment-redirect PATH] [--worklight FILE [--worklight-port N]]
-                            [--rhoconnect yes [--rhoconnect-port N]]
+                            [--rhoconnect [--rhoconnect-port N]]
 
           --model FILE           a package model (*.mbo.json); several serve several packages
           --backend NAME=PLACE   the SQLite file of a back end of the models, over the path in the model, or a PostgreSQL database:
@@ -84,7 +84,7 @@ struct ServeArguments {
           --worklight FILE       serves clients of IBM Worklight too, on a port of their own: a JSON file with applications, realms, and procedures
                                  that run SQL on SQLite back ends named with --backend; the documentation of MobileServerWorklight has its form
           --worklight-port N     that port, 0 (default) for any free one
-          --rhoconnect yes       serves clients of RhoConnect too, on a port of their own: each object of the packages is a source with its name
+          --rhoconnect           serves clients of RhoConnect too, on a port of their own: each object of the packages is a source with its name
           --rhoconnect-port N    that port, 0 (default) for any free one
           --drain-notice SECONDS the time between a SIGTERM, from which on /ready answers 503, and the first refused request, default 1
           --drain-time SECONDS   the time for finishing requests after that, default 30
@@ -98,6 +98,10 @@ struct ServeArguments {
         var rest = arguments[...]
         while let option = rest.popFirst() {
             guard option.hasPrefix("--") else { throw UsageError(message: "serve: \"\(option)\" is not an option") }
+            if option == "--rhoconnect" {
+                isRhoConnect = try rest.popSwitch("serve: " + option)
+                continue
+            }
             guard let value = rest.popFirst() else { throw UsageError(message: "serve: \(option) needs a value") }
             try take(option, value)
         }
@@ -153,9 +157,6 @@ struct ServeArguments {
         case "--segment-redirect": segmentRedirect = value
         case "--worklight": worklight = value
         case "--worklight-port": worklightPort = try Self.port(value)
-        case "--rhoconnect":
-            guard ["yes", "no"].contains(value) else { throw UsageError(message: "serve: --rhoconnect \"\(value)\": use yes or no") }
-            isRhoConnect = value == "yes"
         case "--rhoconnect-port": rhoConnectPort = try Self.port(value)
         case "--drain-notice": drainNotice = try Self.seconds(option, value)
         case "--drain-time": drainTimeout = try Self.seconds(option, value)
