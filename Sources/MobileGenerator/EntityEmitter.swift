@@ -171,7 +171,7 @@ struct EntityEmitter: Emitter {
             text.line("stored = Stored(")
             for (position, (index, attribute)) in stored.enumerated() {
                 let end = position == stored.count - 1 ? ")" : ","
-                text.line("    \(SwiftNames.label(attribute.name)): \(type(attribute).read(index))\(end)")
+                text.line("    \(SwiftNames.property(attribute.name)): \(type(attribute).read(index))\(end)")
             }
             text.line("super.init(row: row, at: column, context: context)")
         }

@@ -35,7 +35,7 @@ import Testing
         object.dateTimelist = [Date(timeIntervalSince1970: 0.125)]
         object.binarylist = [[], [1, 2, 255]]
         object.place = XPostalAddress(
-            street: "Kai 1", class: 2, since: Date(timeIntervalSince1970: 0.5), raw: [0, 255], rent: 1, point: XGeo_Point(x: 0.1, y: -2),
+            street: "Kai 1", actor: 2, since: Date(timeIntervalSince1970: 0.5), raw: [0, 255], rent: 1, point: XGeo_Point(x: 0.1, y: -2),
             corners: [XGeo_Point(x: 1), XGeo_Point(near: [XPostalAddress()])])
         object.places = [object.place, XPostalAddress()]
         return object
@@ -78,28 +78,30 @@ import Testing
         try withDatabase { database in
             let object = try filled(in: database)
             try object.create()
-            #expect(try XAllTypes.findbystring(default: "λ\u{0}\"", in: database).count == 1)
-            #expect(try XAllTypes.findbylong(default: .max, other: nil, in: database).count == 1)
-            #expect(try XAllTypes.findbylong(default: .max, other: 7, in: database).count == 0)
-            #expect(try XAllTypes.findbyboolean(default: true, in: database).count == 1)
-            #expect(try XAllTypes.findbydecimal(default: object.decimal, in: database).count == 1)
-            #expect(try XAllTypes.findbydouble(default: 1e-300, in: database).count == 1)
-            #expect(try XAllTypes.findbydate(default: day, in: database).count == 1)
-            #expect(try XAllTypes.findbydateTime(default: object.dateTime, in: database).count == 1)
-            #expect(try XAllTypes.findbybinary(default: [0, 255], in: database).count == 1)
+            #expect(try XAllTypes.findbystring(any: "λ\u{0}\"", in: database).count == 1)
+            #expect(try XAllTypes.findbylong(any: .max, other: nil, in: database).count == 1)
+            #expect(try XAllTypes.findbylong(any: .max, other: 7, in: database).count == 0)
+            #expect(try XAllTypes.findbyboolean(any: true, in: database).count == 1)
+            #expect(try XAllTypes.findbydecimal(any: object.decimal, in: database).count == 1)
+            #expect(try XAllTypes.findbydouble(any: 1e-300, in: database).count == 1)
+            #expect(try XAllTypes.findbydate(any: day, in: database).count == 1)
+            #expect(try XAllTypes.findbydateTime(any: object.dateTime, in: database).count == 1)
+            #expect(try XAllTypes.findbybinary(any: [0, 255], in: database).count == 1)
         }
     }
 
-    @Test("GEN-15: attributes called id, description and like words of the language are used without a clash")
-    func keywords() throws {
+    @Test("GEN-15: attributes called id, description and words that are keywords at some places only are used without a clash")
+    func contextualKeywords() throws {
         try withDatabase { database in
-            let object = XKeywords(in: database)
-            (object.default, object.in, object.self_, object.id_) = ("d", "i", "s", "7")
+            let object = XContextual(in: database)
+            (object.async, object.any, object.open, object.id_) = ("d", "i", "s", "7")
+            (object.some, object.dynamic, object.weak) = ("some", "dynamic", nil)
             (object.description_, object.state_, object.row, object.index, object.column, object.value) = ("text", "CA", "r", "x", "c", "v")
             try object.save()
-            let found = try #require(try XKeywords.findByPrimaryKey(default: "d", in: "i", in: database))
-            #expect(found.description_ == "text" && found.row == "r" && found.index == "x" && found.value == "v" && found.self_ == "s")
-            #expect(XKeywords.columns.id_.name == "id" && XKeywords.columns.where.name == "where")
+            let found = try #require(try XContextual.findByPrimaryKey(async: "d", any: "i", in: database))
+            #expect(found.description_ == "text" && found.row == "r" && found.index == "x" && found.value == "v" && found.open == "s")
+            #expect(found.some == "some" && found.dynamic == "dynamic" && found.weak == nil)
+            #expect(XContextual.columns.id_.name == "id" && XContextual.columns.unowned.name == "unowned")
         }
     }
 
@@ -124,7 +126,7 @@ import Testing
             #expect(object.call == "again" && object.value(ofAttribute: 0) == .integer(1))
             #expect(try XMethods.where(\.value == 12.5 && \.json == 5).find(in: database).count == 1)
             #expect(try XMethods.where(.contains(\.object)).list(in: database).map(\.key) == [2])
-            try found.move(where: "up")
+            try found.move(weak: "up")
             #expect(try XMethods.findAll(in: database).count == 2 && found.logRecords().count == 0)
         }
     }
@@ -132,8 +134,8 @@ import Testing
     @Test("PAR-03 PAR-04 PAR-05 PAR-06: an object's parameter sets are typed; they are added once, listed and removed")
     func subscriptions() throws {
         try withDatabase { database in
-            let north = XPartitionedSubscription(where: "NORTH", from: day)
-            let south = XPartitionedSubscription(where: "SOUTH", limit: 2)
+            let north = XPartitionedSubscription(some: "NORTH", from: day)
+            let south = XPartitionedSubscription(some: "SOUTH", limit: 2)
             #expect(north.limit == Decimal(string: "0.5") && south.from == nil)
             try XPartitioned.addSubscription(north, in: database)
             try XPartitioned.addSubscription(south, in: database)
@@ -147,8 +149,8 @@ import Testing
     @Test("PAR-02 GEN-15: parameters called size, user and parameters are used without a clash, beside those that every set has")
     func awkwardParameters() throws {
         try withDatabase { database in
-            let set = XPartitionedSubscription(where: "NORTH", user_: "ada", parameters_: "p", self_: "s", hashValue_: 7)
-            #expect(set.size_ == 4 && set.parameters["user"] == "ada" && set.parameters["parameters"] == "p" && set.parameters["self"] == "s")
+            let set = XPartitionedSubscription(some: "NORTH", user_: "ada", parameters_: "p", save_: "s", hashValue_: 7)
+            #expect(set.size_ == 4 && set.parameters["user"] == "ada" && set.parameters["parameters"] == "p" && set.parameters["save"] == "s")
             try XPartitioned.addSubscription(set, in: database)
             var older = try XPartitioned.synchronizationParameters(in: database)
             #expect(older.user == "" && older.user_ == "ada" && older.size == 0 && older.size_ == 4)
@@ -165,13 +167,13 @@ import Testing
     func personalization() throws {
         try withDatabase { database in
             var parameters = try database.personalizationParameters
-            #expect(parameters.limit == Decimal(string: "12.5") && parameters.default == "" && parameters.day == nil)
-            parameters.default = "x"
+            #expect(parameters.limit == Decimal(string: "12.5") && parameters.some == "" && parameters.day == nil)
+            parameters.some = "x"
             parameters.homeaddress = XPostalAddress(street: "Kai 1", since: Date(timeIntervalSince1970: 1))
             parameters.day = day
             try parameters.save()
             let saved = try database.personalizationParameters
-            #expect(saved.default == "x" && saved.homeaddress == parameters.homeaddress && saved.day == day && saved.limit == parameters.limit)
+            #expect(saved.some == "x" && saved.homeaddress == parameters.homeaddress && saved.day == day && saved.limit == parameters.limit)
         }
     }
 

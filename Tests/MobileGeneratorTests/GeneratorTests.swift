@@ -86,19 +86,19 @@ import Testing
         #expect(files["ACMECustomer.swift"]?.contains("        var address: ACMEAddress? = nil\n") == true)
     }
 
-    @Test("GEN-14 GEN-15: names with spaces, keywords and names of the runtime become names that compile")
+    @Test("GEN-14 GEN-15: names with spaces, words that are keywords at some places and names of the runtime become names that compile")
     func awkwardNames() throws {
         let note = try note(
             """
-            {"name": "unit price", "type": "int"}, {"name": "default", "type": "int"}, {"name": "state", "type": "string"},
+            {"name": "unit price", "type": "int"}, {"name": "dynamic", "type": "int"}, {"name": "state", "type": "string"},
             {"name": "id", "type": "int"}, {"name": "a.b", "type": "string"}
             """)
         #expect(note.contains("set { stored.unitprice = newValue; attributeChanged(0) }") && note.contains("var unitprice: Int32 = 0\n"))
         #expect(note.contains("public let unitprice = Column<Note, Int32>(0, \"unit price\")"))
         #expect(
-            note.contains("public var `default`: Int32 {")
-                && note.contains("            default: Int32(truncatingIfNeeded: row.integer(column + 1)),"))
-        #expect(note.contains("case 1: `default` = try convert(value, ofAttribute: 1)"))
+            note.contains("public var `dynamic`: Int32 {")
+                && note.contains("            dynamic: Int32(truncatingIfNeeded: row.integer(column + 1)),"))
+        #expect(note.contains("case 1: `dynamic` = try convert(value, ofAttribute: 1)"))
         #expect(note.contains("public var state_: String") && note.contains("public var id_: Int32") && note.contains("public var a_b: String"))
     }
 

@@ -1,12 +1,17 @@
 /// Names that generated code, the runtime or the local database use for themselves.
 package enum ReservedNames {
-    /// Words of the language that can be a member's name only in backticks.
+    /// Words of the language: each use as a name, in the application as well, needs backticks, so that a model cannot have a member of such a name.
     package static let keywords: Set<String> = [
-        "actor", "Any", "any", "as", "associatedtype", "async", "await", "borrowing", "break", "case", "catch", "class", "consuming",
-        "continue", "convenience", "default", "defer", "deinit", "do", "dynamic", "else", "enum", "extension", "fallthrough", "false",
-        "fileprivate", "for", "func", "guard", "if", "import", "in", "inout", "internal", "is", "let", "nil", "operator", "package",
-        "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "Self", "some", "static", "struct",
-        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "unowned", "var", "weak", "where", "while",
+        "Any", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue", "default", "defer", "deinit", "do", "else", "enum",
+        "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let",
+        "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self", "Self", "static", "struct",
+        "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
+    ]
+
+    /// Words with a meaning at some places of the language only: names as others, but generated code writes them in backticks, because it uses
+    /// names at such places.
+    static let contextualKeywords: Set<String> = [
+        "actor", "any", "async", "borrowing", "consuming", "convenience", "dynamic", "package", "some", "unowned", "weak",
     ]
 
     /// Members of the runtime's entities, and words that cannot be a member's name even in backticks.
@@ -15,10 +20,10 @@ package enum ReservedNames {
         "children", "Columns", "columns", "conflict", "context", "convert", "copyAll", "countWithQuery", "create", "cursor", "debugDescription",
         "decode", "decodeNullableObjects", "decodeObject", "decodeObjects", "deferredOperations", "delete", "description", "downloadState",
         "encode", "encoded", "encodedObject", "encodedObjects", "entity", "entityMetadata", "entityType", "find", "findAll", "findByPrimaryKey",
-        "findWithQuery", "getInstance", "hash", "hashValue", "id", "init", "isLoading", "isSavedForLargeValues", "json", "keyToString",
+        "findWithQuery", "getInstance", "hash", "hashValue", "id", "isLoading", "isSavedForLargeValues", "json", "keyToString",
         "largeValue", "largeValueDatabase", "lastOperation", "list", "load", "logRecords", "metaData", "metadata", "newLogRecord",
         "object", "observe", "originalState", "package", "page", "pages", "parent", "parentObject", "perform", "Protocol", "query",
-        "refresh", "registerCallbackHandler", "Relationships", "relationships", "removeSubscription", "save", "Self", "self",
+        "refresh", "registerCallbackHandler", "Relationships", "relationships", "removeSubscription", "save",
         "setAttribute", "setChildren", "setLargeValue", "setParent", "setValue", "state", "Stored", "stored", "submitPending",
         "submitPendingOperations", "subscriptions", "synchronizationParameters", "Type", "update", "value",
     ]
@@ -70,7 +75,7 @@ package enum ReservedNames {
     ]
 
     /// Names of generated parameters of finders; a query's parameter of that name would be a duplicate.
-    static let finderParameters: Set<String> = ["in", "package", "self", "skip", "sortedBy", "take"]
+    static let finderParameters: Set<String> = ["package", "skip", "sortedBy", "take"]
 
     /// Personalization keys that every package has: the session's user.
     static let personalizationKeys: Set<String> = ["username", "password"]
@@ -78,9 +83,9 @@ package enum ReservedNames {
     /// Members of a generated set of synchronization parameters in addition to the modelled ones, including those of the older interface, and
     /// words that cannot be a property's name even in backticks.
     static let parameterProperties: Set<String> = [
-        "hash", "hashValue", "init", "parameters", "Protocol", "save", "Self", "self", "size", "Type", "user", "values",
+        "hash", "hashValue", "parameters", "Protocol", "save", "size", "Type", "user", "values",
     ]
 
     /// Functions that generated methods of operations call; an argument of that name would hide them.
-    static let operationArguments: Set<String> = ["encoded", "encodedObject", "encodedObjects", "perform", "self"]
+    static let operationArguments: Set<String> = ["encoded", "encodedObject", "encodedObjects", "perform"]
 }

@@ -24,20 +24,14 @@ public enum SwiftNames {
         return ReservedNames.parameterProperties.contains(name) ? name + "_" : name
     }
 
-    /// A member's name in Swift code: keywords in backticks.
+    /// A member's name in Swift code: words that are keywords at some places in backticks.
     public static func memberInCode(_ modelled: String) -> String { inCode(member(modelled)) }
 
-    /// A property's name in Swift code: keywords in backticks.
+    /// A property's name in Swift code: words that are keywords at some places in backticks.
     public static func propertyInCode(_ modelled: String) -> String { inCode(property(modelled)) }
 
-    /// A name in Swift code: keywords in backticks.
-    public static func inCode(_ name: String) -> String { ReservedNames.keywords.contains(name) ? "`\(name)`" : name }
-
-    /// A property's name as the label of an argument: the compiler accepts all keywords but three without backticks.
-    public static func label(_ modelled: String) -> String {
-        let name = property(modelled)
-        return ["inout", "let", "var"].contains(name) ? "`\(name)`" : name
-    }
+    /// A name in Swift code: words that are keywords at some places in backticks.
+    public static func inCode(_ name: String) -> String { ReservedNames.contextualKeywords.contains(name) ? "`\(name)`" : name }
 
     /// The names of the properties of a package's database class that hold the objects of each class, in the order of `modelled`: the plural, with its
     /// first word in lower case. `SalesOrder` becomes `salesOrders`. A name that the database class or another object already uses gets a `_` at its

@@ -48,7 +48,7 @@ extension ModelValidator {
         checkDuplicates(attributes.map(\.name), of: "an attribute") { path[$0]["name"] }
         for (index, attribute) in attributes.enumerated() {
             let place = path[index]
-            checkName(attribute.name, of: "an attribute", place["name"])
+            checkMemberName(attribute.name, of: "an attribute", place["name"], hasColumn: !inStructure)
             if !inStructure, ReservedNames.queryAttributes.contains(attribute.name) {
                 report(.name, place["name"], "every object has an attribute \"\(attribute.name)\" of its own", suggestion: "choose another name")
             }
@@ -172,12 +172,12 @@ extension ModelValidator {
             add(attribute.name, as: SwiftNames.property(attribute.name), "attribute", path["attributes"][index]["name"], &self)
         }
         for (index, relationship) in object.relationships.enumerated() {
-            checkName(relationship.name, of: "a relationship", path["relationships"][index]["name"])
+            checkMemberName(relationship.name, of: "a relationship", path["relationships"][index]["name"])
             add(relationship.name, as: SwiftNames.property(relationship.name), "relationship", path["relationships"][index]["name"], &self)
         }
         for (index, query) in object.queries.enumerated() {
             let place = path["queries"][index]["name"]
-            checkName(query.name, of: "a query", place)
+            checkMemberName(query.name, of: "a query", place)
             if ReservedNames.members.contains(query.name) {
                 report(.name, place, "\"\(query.name)\" is generated for every object", suggestion: "remove the query, or choose another name")
             } else {
@@ -186,7 +186,7 @@ extension ModelValidator {
         }
         for (index, operation) in object.operations.enumerated() {
             let place = path["operations"][index]["name"]
-            checkName(operation.name, of: "an operation", place)
+            checkMemberName(operation.name, of: "an operation", place)
             if operation.name == operation.kind.rawValue {
                 if object.operations[..<index].contains(where: { $0.name == operation.name }) {
                     report(.duplicate, place, "there is already an operation \"\(operation.name)\"")

@@ -64,11 +64,11 @@ extension ModelValidator {
         checkDuplicates(model.personalizationKeys.map(\.name), of: "a personalization key") { path[$0]["name"] }
         for (index, key) in model.personalizationKeys.enumerated() {
             let place = path[index]
-            checkName(key.name, of: "a personalization key", place["name"])
+            checkMemberName(key.name, of: "a personalization key", place["name"])
             if ReservedNames.personalizationKeys.contains(key.name) {
                 report(.name, place["name"], "every package has the session key \"\(key.name)\"", suggestion: "remove it; it can be used without")
             }
-            if ["save", "saved", "init", "self"].contains(SwiftNames.converted(key.name)) {
+            if ["save", "saved"].contains(SwiftNames.converted(key.name)) {
                 report(.name, place["name"], "\"\(key.name)\" is a method of the generated class")
             }
             checkType(key.type, place["type"], largeAllowed: false)

@@ -60,6 +60,16 @@ struct ModelValidator {
 
     static let longestName = 100
 
+    /// Checks the name of a member of a generated class or structure, or of an argument (GEN-14).
+    mutating func checkMemberName(_ name: String, of thing: String, _ path: ModelPath, hasColumn: Bool = false) {
+        checkName(name, of: thing, path)
+        let converted = SwiftNames.converted(name)
+        guard ReservedNames.keywords.contains(converted) else { return }
+        report(
+            .name, path, "\"\(name)\" is a word of the language Swift",
+            suggestion: "choose another name, such as \"\(converted)Value\"" + (hasColumn ? "; the column's name stays in the binding" : ""))
+    }
+
     /// Checks a single object as a value: a new object has no such value at first, so the value must be nullable.
     mutating func checkObjectValue(_ type: AttributeType, isNullable: Bool, _ path: ModelPath) {
         guard !isNullable, case .structure(let name) = type, model.object(named: name) != nil else { return }
@@ -122,7 +132,7 @@ struct ModelValidator {
         checkDuplicates(parameters.map(\.name), of: "a parameter") { path[$0]["name"] }
         for (index, parameter) in parameters.enumerated() {
             let place = path[index]
-            checkName(parameter.name, of: "a parameter", place["name"])
+            checkMemberName(parameter.name, of: "a parameter", place["name"])
             if !parameter.name.isEmpty, parameter.name != SwiftNames.converted(parameter.name) {
                 report(.name, place["name"], "\"\(parameter.name)\" cannot be written as \":name\" in SQL", suggestion: "leave out spaces and points")
             }

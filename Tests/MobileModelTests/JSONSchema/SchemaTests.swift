@@ -47,6 +47,18 @@ import Testing
         #expect(package["format"]?["enum"] as? [Int] == Array(1...PackageModel.currentFormat))
     }
 
+    @Test("GEN-14: schema and reader refuse the same words as names")
+    func keywords() throws {
+        #expect(Set(try #require(try definition("keyword")["enum"] as? [String])) == ReservedNames.keywords)
+        for name in ["memberName", "parameterName"] {
+            #expect(try definition(name)["not"] as? [String: String] == ["$ref": "#/definitions/keyword"])
+        }
+        for part in ["personalizationKey", "attribute", "relationship", "query", "operation"] {
+            let properties = try definition(part)["properties"] as? [String: [String: Any]]
+            #expect(properties?["name"]?["$ref"] as? String == "#/definitions/memberName", "\(part)")
+        }
+    }
+
     private func words(_ name: String, _ key: String) throws -> [String]? {
         let properties = try definition(name)["properties"] as? [String: [String: Any]]
         return properties?[key]?["enum"] as? [String]

@@ -23,17 +23,26 @@ import Testing
 
     @Test(
         "GEN-15: attributes and relationships may have the names of methods; what Swift cannot distinguish gets an underscore",
-        arguments: [("id", "id_"), ("state", "state_"), ("value", "value"), ("list", "list"), ("self", "self_"), ("save", "save_"), ("city", "city")])
+        arguments: [("id", "id_"), ("state", "state_"), ("value", "value"), ("list", "list"), ("package", "package_"), ("save", "save_"), ("city", "city")])
     func properties(modelled: String, swift: String) {
         #expect(SwiftNames.property(modelled) == swift)
         #expect(ReservedNames.methods.isSubset(of: ReservedNames.members))
     }
 
     @Test(
-        "words of the language stand in backticks",
-        arguments: [("default", "`default`"), ("in", "`in`"), ("inn", "inn"), ("self", "self_"), ("Type", "Type_")])
-    func keywords(modelled: String, swift: String) {
+        "words that are keywords at some places only are in backticks in generated code",
+        arguments: [("async", "`async`"), ("any", "`any`"), ("open", "open"), ("package", "package_"), ("Type", "Type_")])
+    func contextualKeywords(modelled: String, swift: String) {
         #expect(SwiftNames.memberInCode(modelled) == swift)
+    }
+
+    @Test("GEN-14: each word of the language is refused as an attribute's name, other words are not")
+    func keywords() throws {
+        #expect(ReservedNames.keywords.isSuperset(of: ["class", "default", "in", "init", "operator", "self", "where"]))
+        for word in ReservedNames.keywords.union(ReservedNames.contextualKeywords).union(["open", "Default", "selfish"]) {
+            let problems = try BadModel("{\"name\": \"text\", \"type\"", "{\"name\": \"\(word)\", \"type\"", "", "").problems()
+            #expect(problems.map(\.code) == (ReservedNames.keywords.contains(word) ? [.name] : []), "\(word): \(problems)")
+        }
     }
 
     @Test(

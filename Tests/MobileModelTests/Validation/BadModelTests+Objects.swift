@@ -170,9 +170,6 @@ extension BadModelTests {
             "{\"name\": \"customerId\", \"type\": \"string\", \"attribute\": \"state\"}",
             "\"customerId\" is an attribute; it is filled from the object; remove the parameter, or rename it", key: "name", parameter: "customerId"),
         filled(
-            "{\"name\": \"self\", \"type\": \"string\"}", "\"self\" cannot be an argument of a method; choose another name", key: "name",
-            parameter: "self"),
-        filled(
             "{\"name\": \"perform\", \"type\": \"string\"}", "\"perform\" cannot be an argument of a method; choose another name", key: "name",
             parameter: "perform"),
         BadModel(

@@ -29,6 +29,12 @@ import Testing
         #expect(problems.map { "\($0.path): \($0.message)" } == ["\(bad.path): \(bad.message)"])
     }
 
+    @Test("GEN-14: a word of the language is no name of a member or an argument", arguments: keywords)
+    func keyword(_ bad: BadModel) throws {
+        let problems = try bad.problems()
+        #expect(problems.map { "\($0.path): \($0.message)" } == ["\(bad.path): \(bad.message)"])
+    }
+
     // MARK: Form
 
     static let form = [
@@ -107,6 +113,43 @@ import Testing
         BadModel(
             "\"type\": \"string[]\"", "\"type\": \"Address\"", "structures[0]", "the structure contains itself: Address > Address; use a list of it"),
         BadModel("\"type\": \"string[]\"", "\"type\": \"bigBinary[]\"", "structures[0].attributes[1].type", "a list cannot hold a bigBinary"),
+    ]
+
+    // MARK: Words of the language
+
+    static let keywords = [
+        BadModel(
+            "{\"name\": \"text\", \"type\"", "{\"name\": \"class\", \"type\"", "objects[2].attributes[0].name",
+            "\"class\" is a word of the language Swift; choose another name, such as \"classValue\"; the column's name stays in the binding"),
+        BadModel(
+            "{\"name\": \"text\", \"type\"", "{\"name\": \"rep eat\", \"type\"", "objects[2].attributes[0].name",
+            "\"rep eat\" is a word of the language Swift; choose another name, such as \"repeatValue\"; the column's name stays in the binding"),
+        BadModel(
+            "\"name\": \"tags\"", "\"name\": \"self\"", "structures[0].attributes[1].name",
+            "\"self\" is a word of the language Swift; choose another name, such as \"selfValue\""),
+        BadModel(
+            "[{\"name\": \"region\", \"type\": \"string\"}]",
+            "[{\"name\": \"region\", \"type\": \"string\"}, {\"name\": \"default\", \"type\": \"string\"}]",
+            "personalizationKeys[1].name", "\"default\" is a word of the language Swift; choose another name, such as \"defaultValue\""),
+        BadModel(
+            "\"relationships\": [{\"name\": \"customer\", \"target\": \"Customer\", \"cardinality\": \"manyToOne\", \"inverse\": \"orders\"}]",
+            "\"relationships\": [{\"name\": \"customer\", \"target\": \"Customer\", \"cardinality\": \"manyToOne\", \"inverse\": \"orders\"}, "
+                + "{\"name\": \"in\", \"target\": \"Customer\", \"cardinality\": \"manyToOne\", \"mapping\": {\"customerId\": \"id\"}}]",
+            "objects[1].relationships[1].name", "\"in\" is a word of the language Swift; choose another name, such as \"inValue\""),
+        BadModel(
+            "\"name\": \"findBusy\"", "\"name\": \"where\"", "objects[0].queries[1].name",
+            "\"where\" is a word of the language Swift; choose another name, such as \"whereValue\""),
+        BadModel(
+            "\"name\": \"merge\"", "\"name\": \"init\"", "objects[0].operations[2].name",
+            "\"init\" is a word of the language Swift; choose another name, such as \"initValue\""),
+        BadModel(
+            "\"parameters\": [{\"name\": \"city\", \"type\": \"string\"}], \"sql\": \"SELECT x.* FROM Customer x WHERE x.city = :city\"",
+            "\"parameters\": [{\"name\": \"in\", \"type\": \"string\"}], \"sql\": \"SELECT x.* FROM Customer x WHERE x.city = :in\"",
+            "objects[0].queries[0].parameters[0].name", "\"in\" is a word of the language Swift; choose another name, such as \"inValue\""),
+        BadModel(
+            "\"parameters\": [{\"name\": \"into\", \"type\": \"long\"}], \"statements\": [\"UPDATE customer SET merged = :into\"]",
+            "\"parameters\": [{\"name\": \"for\", \"type\": \"long\"}], \"statements\": [\"UPDATE customer SET merged = :for\"]",
+            "objects[0].operations[2].parameters[0].name", "\"for\" is a word of the language Swift; choose another name, such as \"forValue\""),
     ]
 
     // MARK: Objects and attributes

@@ -210,17 +210,31 @@ import Testing
         #expect(schema.model.objects.map { $0.attributes.map(\.name) } == [["id", "grosseCm", "lodz", "aEro", "letValue", "varValue"], ["fanHao"]])
     }
 
+    @Test("GEN-14: references whose columns are words of the language are named after the object")
+    func referencesWithWordsOfTheLanguage() throws {
+        let schema = try model(
+            """
+            CREATE TABLE operators (id INTEGER PRIMARY KEY);
+            CREATE TABLE calls (id INTEGER PRIMARY KEY, operator_id INTEGER REFERENCES operators, "case" INTEGER REFERENCES "case");
+            CREATE TABLE "case" (id INTEGER PRIMARY KEY);
+            """)
+        try schema.model.validate()
+        let calls = try #require(schema.model.object(named: "Call"))
+        #expect(calls.attributes.map(\.name) == ["id", "operatorId", "caseValue"])
+        #expect(calls.relationships.map(\.name).sorted() == ["caseObject", "operatorObject"])
+    }
+
     @Test func `names that generated code has for itself are completed`() throws {
         let schema = try model(
             """
-            CREATE TABLE errors (id INTEGER PRIMARY KEY, pending BOOLEAN, class TEXT, description TEXT, "date of birth" DATE, "2nd" TEXT);
+            CREATE TABLE errors (id INTEGER PRIMARY KEY, pending BOOLEAN, class TEXT, description TEXT, "date of birth" DATE, "2nd" TEXT, "IN" TEXT);
             CREATE TABLE field (id INTEGER PRIMARY KEY, "a b" TEXT, a_b TEXT);
             CREATE TABLE "values" (id INTEGER PRIMARY KEY, "is_new" INTEGER);
             """)
         #expect(schema.model.objects.map(\.name) == ["ErrorObject", "Field2", "ValueObject"])
         #expect(
             schema.model.objects.map { $0.attributes.map(\.name) } == [
-                ["id", "pendingValue", "class", "description", "dateOfBirth", "n2nd"], ["id", "aB", "aB2"], ["id", "isNewValue"],
+                ["id", "pendingValue", "classValue", "description", "dateOfBirth", "n2nd", "inValue"], ["id", "aB", "aB2"], ["id", "isNewValue"],
             ])
     }
 

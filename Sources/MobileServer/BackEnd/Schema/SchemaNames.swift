@@ -22,11 +22,10 @@ enum SchemaNames {
         return ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name) ? name + "Object" : name
     }
 
-    /// The name of an attribute. One that is an attribute of all objects in queries gets the word `Value`, and so does a word that the compiler does not
-    /// take as the label of an argument without a warning.
+    /// The name of an attribute. One that is an attribute of all objects in queries, or a word of the language, gets the word `Value`.
     static func attribute(_ column: String) -> String {
         let name = identifier(column, isType: false)
-        return ReservedNames.queryAttributes.contains(name) || ["let", "var"].contains(name) ? name + "Value" : name
+        return ReservedNames.queryAttributes.contains(name) || ReservedNames.keywords.contains(name) ? name + "Value" : name
     }
 
     /// Adds a number to a name that is in use.
@@ -63,7 +62,8 @@ enum SchemaNames {
         if isSingle, common.count > 1, common.last?.lowercased() == "id" { common.removeLast() } else if isSingle { common = [] }
         let column = columns.first ?? "", typed = SchemaNames.lowerCamel(target)
         let qualified = column.lowercased().hasSuffix(target.lowercased()) ? column + "Object" : column + target
-        let name = common.isEmpty ? (isOnly || !isSingle ? typed : qualified) : common.joined()
+        var name = common.isEmpty ? (isOnly || !isSingle ? typed : qualified) : common.joined()
+        if ReservedNames.keywords.contains(name) { name += "Object" }
         guard used.contains(name.lowercased()) else { return unique(name, &used) }
         return unique(isSingle ? qualified : name + target, &used)
     }
