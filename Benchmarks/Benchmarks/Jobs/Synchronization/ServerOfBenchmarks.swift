@@ -161,6 +161,8 @@ extension Workspace {
                     words3 TEXT, words8 TEXT, quoted TEXT, place TEXT, digest TEXT);
                 CREATE TABLE box (id INTEGER PRIMARY KEY, name TEXT, city TEXT, open INTEGER);
                 CREATE TABLE part (id INTEGER PRIMARY KEY, boxId INTEGER, name TEXT, quantity INTEGER, weight REAL, note TEXT);
+                CREATE TABLE article (id INTEGER PRIMARY KEY, title TEXT, body TEXT);
+                CREATE TABLE plain_article (id INTEGER PRIMARY KEY, title TEXT, body TEXT);
                 """)
         }
         let source = try Database(ConnectionProfile(path: items))
