@@ -177,7 +177,10 @@ int main(int count, char **arguments)
         fprintf(stderr, "usage: CClient DATABASE\n");
         return 1;
     }
-    mc_status status = mc_pool_open(arguments[1], &options, &pool, &error);
+    // Of use to programs with several threads. First of all: SQLite takes it before its first use only.
+    mc_status status = mc_disable_memory_count(&error);
+    if (status == MC_OK)
+        status = mc_pool_open(arguments[1], &options, &pool, &error);
     if (failed("open", status, &error))
         return 1;
     status = take(pool, true, "set up", &writer, &error);

@@ -1,9 +1,11 @@
-/// mc_statistics.h: counters of a pool and its connections, for tuning. Numbers count from the opening.
+/// mc_statistics.h: counters of a pool and its connections, for tuning, and SQLite's own count of its memory. Numbers count from the opening.
 #ifndef MC_STATISTICS_H
 #define MC_STATISTICS_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "mc_error.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -61,6 +63,15 @@ typedef struct mc_pool_statistics {
     mc_page_statistics pages;
     mc_log_statistics log;
 } mc_pool_statistics;
+
+/// Turns off SQLite's count of the memory that the process has from it, for the whole process and until its end. SQLite takes one lock for each
+/// allocation only for this count, so that threads with connections of their own wait for each other.
+///
+/// To be called once, before anything in the process has used SQLite, and on one thread. `sqlite3_memory_used` and its relatives return 0 then, and
+/// SQLite's limits of the heap have no effect; the statistics of pools stay as they are. A library leaves the choice to its program.
+///
+/// Fails with MC_ERROR_MISUSE (SQLite is in use already).
+MC_MUST_USE mc_status mc_disable_memory_count(mc_error *MC_NULLABLE error);
 
 #ifdef __cplusplus
 }

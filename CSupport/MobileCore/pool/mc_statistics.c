@@ -1,6 +1,13 @@
 /// mc_statistics.c: the statistics of a pool and its connections.
 #include "pool/mc_checkout.h"
 
+mc_status mc_disable_memory_count(mc_error *error)
+{
+    if (sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0) == SQLITE_OK)
+        return MC_OK;
+    return mc_fail(error, MC_ERROR_MISUSE, "SQLite is in use already: turn off its count of memory before the first database is opened");
+}
+
 static int64_t status_of(const mc_connection *connection, int counter)
 {
     int current = 0, highest = 0;

@@ -16,9 +16,9 @@ import Testing
         do {
             _ = try PackageModel(json: json, file: "notes.mbo.json")
             return []
-        } catch let error as ModelError {
+        } catch {
             return error.problems.map { "\($0.path): \($0.message)" }
-        } catch { return ["\(error)"] }
+        }
     }
 
     @Test func `a trigger log is written as it was read, in format 2`() throws {
