@@ -8,7 +8,7 @@ extension Database {
     /// A program calls it once, first of all in its main file: before it, or a library of it, has used SQLite. SQLite's own limits of the heap have no effect
     /// then; ``statistics`` stays as it is.
     /// - Throws: ``StoreError/Code/misuse`` when SQLite is in use already.
-    public static func disableMemoryCount() throws(StoreError) { try StoreError.check { unsafe mc_disable_memory_count($0) } }
+    public static func disableMemoryCount() throws(StoreError) { try unsafe StoreError.check { unsafe mc_disable_memory_count($0) } }
 
     /// The activity of the database's connections, now and since it was opened, for tuning.
     public struct Statistics: Sendable, Hashable {
