@@ -1,4 +1,8 @@
 import Foundation
+import MobileStore
+
+// Servers work as `mobile serve` does. First of all, because the list of benchmarks uses SQLite.
+if CommandLine.arguments.contains(ServerOfBenchmarks.option) { try Database.disableMemoryCount() }
 
 /// All benchmarks, in the order of the table.
 let benchmarks =

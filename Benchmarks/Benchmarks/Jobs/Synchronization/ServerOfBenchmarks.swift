@@ -102,8 +102,6 @@ final class ServerOfBenchmarks {
 
     /// Serves until the standard input ends.
     static func run(folder: String, _ settings: Settings) throws {
-        // As `mobile serve`.
-        try Database.disableMemoryCount()
         let hasLog = try ChangeCapture(deployment(folder: folder, isLogged: true)).status().allSatisfy(\.isInstalled)
         let deployment = deployment(folder: folder, isLogged: hasLog, boxes: settings.boxes)
         var configuration = ServerConfiguration(cachePath: folder + "/cache.db", packages: [deployment], users: [user: password])
