@@ -11,6 +11,8 @@
 extern "C" {
 #endif
 
+MC_NONNULL_BEGIN
+
 /// The counters of a statement cache.
 typedef struct mc_statement_statistics {
     int64_t hits;       ///< statements found
@@ -72,6 +74,8 @@ typedef struct mc_pool_statistics {
 ///
 /// Fails with MC_ERROR_MISUSE (SQLite is in use already).
 MC_MUST_USE mc_status mc_disable_memory_count(mc_error *MC_NULLABLE error);
+
+MC_NONNULL_END
 
 #ifdef __cplusplus
 }

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The files of `make install`, which are sufficient for programs in C and C++.
-@Suite struct InstalledCoreTests {
+/// The files of `make install`, which are sufficient for programs in C and C++. One after the other: they make the same library.
+@Suite(.serialized) struct InstalledCoreTests {
     @Test func `programs in C and C++ are built against the installed core, and do the same`() throws {
         let folder = try TemporaryDirectory()
         try run("make -s install PREFIX='\(folder.path)/usr' DESTDIR=")
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func `SQLite counts no memory after a program has turned that off, which is possible before its first use only`() throws {
-        let folder = try TemporaryDirectory(), program = """
+        let folder = try TemporaryDirectory(), program = #"""
             #include <MobileCore.h>
             #include <sqlite3.h>
             #include <stdio.h>
@@ -40,7 +40,7 @@ import Testing
                 printf(": %s\n", error.message);
                 return mc_disable_memory_count(NULL) == MC_OK;
             }
-            """
+            """#
         try program.write(to: folder.url.appending(path: "main.c"), atomically: true, encoding: .utf8)
         try run("make -s install PREFIX='\(folder.path)/usr' DESTDIR=")
         let flags = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCore)"

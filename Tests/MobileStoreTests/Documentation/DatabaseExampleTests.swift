@@ -34,6 +34,15 @@ import Testing
         #expect(shop.path == path && shop.settings.cacheSize.bytes <= 20_000_000)
         try shop.close()
 
+        // Example: Database.disableMemoryCount()
+        do {
+            try Database.disableMemoryCount()
+        } catch {
+            print("\(error.code): called too late")
+        }
+        // Example: end
+        #expect(printed.take() == ["misuse: called too late"])
+
         // Example: Database.write(timeout:label:interruption:_:)
         try database.write { connection in
             try connection.execute("INSERT INTO customer (id, name, city) VALUES (?, ?, ?)", [3, "Harbour Foods", "Dublin"])
