@@ -7,6 +7,13 @@ extension Database {
     ///
     /// A program calls it once, first of all in its main file: before it, or a library of it, has used SQLite. SQLite's own limits of the heap have no effect
     /// then; ``statistics`` stays as it is.
+    ///
+    ///     do {
+    ///         try Database.disableMemoryCount()
+    ///     } catch {
+    ///         print("\(error.code): called too late")
+    ///     }
+    ///
     /// - Throws: ``StoreError/Code/misuse`` when SQLite is in use already.
     public static func disableMemoryCount() throws(StoreError) { try unsafe StoreError.check { unsafe mc_disable_memory_count($0) } }
 
