@@ -49,6 +49,23 @@ extension WLEngine {
         finish(request, .failure(WLFailResponse(.unexpectedError, "there is no handler for realm \(unknown.prefix(80))", of: response)))
     }
 
+    /// Whether a response challenges a request in a session of its own, although a realm was accepted after the request was sent.
+    func isOvertaken(_ head: TransportResponse, _ request: WLRequest) -> Bool {
+        guard isCompositeChallenge(head), head.header("set-cookie") != nil, !request.isFinished, request.rounds < Self.maximumRounds else { return false }
+        if case .plain = request.kind { return false }
+        return (Array(slots.values) + customSlots).contains { $0.satisfiedAt > request.sentAt }
+    }
+
+    /// Sends a request again, in the session of the others.
+    func resend(_ request: WLRequest) {
+        request.rounds += 1
+        send(request)
+    }
+
+    func isCompositeChallenge(_ head: TransportResponse) -> Bool {
+        head.status == 401 && head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge"
+    }
+
     private func startChallenge(_ slot: ChallengeSlot, _ challenge: JSONValue, _ request: WLRequest) {
         guard !(slot.handler is AntiXSRFHandler) else {
             // The value is taken at once, so no request has to wait.

@@ -112,6 +112,11 @@ final class WLEngine: @unchecked Sendable {
         case .failure(let error): finish(request, .failure(failure(of: error, request)))
         case .success(let (head, bytes)):
             // Also for a request that was cancelled: the session of the cookie exists on the server.
+            // But not that of a session which began without the login that other requests have had meanwhile: it would end theirs.
+            if isOvertaken(head, request) {
+                resend(request)
+                break
+            }
             takeCookies(head.headers, request)
             do {
                 let body = try ResponseBody(bytes, contentEncoding: head.header("content-encoding"))
@@ -128,7 +133,7 @@ final class WLEngine: @unchecked Sendable {
             return
         }
         acceptRealms(body.member("WL-Authentication-Success"))
-        if head.status == 401, head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge" {
+        if isCompositeChallenge(head) {
             return handleChallenges(body, head, request)
         }
         if head.status == 403, let refusals = body.member("WL-Authentication-Failure"), refusals.isObject {
