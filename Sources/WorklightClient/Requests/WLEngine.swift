@@ -117,6 +117,10 @@ final class WLEngine: @unchecked Sendable {
                 resend(request)
                 break
             }
+            if let login = login(overtaking: request, head) {
+                login.waiting.append(request)
+                break
+            }
             takeCookies(head.headers, request)
             do {
                 let body = try ResponseBody(bytes, contentEncoding: head.header("content-encoding"))
