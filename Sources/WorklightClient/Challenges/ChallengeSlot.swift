@@ -6,8 +6,6 @@ final class ChallengeSlot: @unchecked Sendable {
     let handler: BaseChallengeHandler
     /// The request whose challenge the handler works on, and that challenge; nil when the handler is idle. The request may have ended meanwhile.
     var active: (request: WLRequest, challenge: JSONValue)?
-    /// The client's counter when the handler of a login began.
-    var activeSince: UInt64 = 0
     /// The requests that met the challenge meanwhile.
     var waiting: [WLRequest] = []
     /// The request that carries the last answer, until its response arrives: others that meet the challenge in that time wait for it.

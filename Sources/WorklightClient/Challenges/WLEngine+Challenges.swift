@@ -49,34 +49,6 @@ extension WLEngine {
         finish(request, .failure(WLFailResponse(.unexpectedError, "there is no handler for realm \(unknown.prefix(80))", of: response)))
     }
 
-    /// Whether a response challenges a request in a session of its own, although a realm was accepted after the request was sent.
-    func isOvertaken(_ head: TransportResponse, _ request: WLRequest) -> Bool {
-        isChallengedApart(head, request) && (Array(slots.values) + customSlots).contains { $0.satisfiedAt > request.sentAt }
-    }
-
-    /// Returns the login that began after a request was sent which is challenged in a session of its own; nil if there is none.
-    func login(overtaking request: WLRequest, _ head: TransportResponse) -> ChallengeSlot? {
-        isChallengedApart(head, request) ? customSlots.first { $0.active != nil && $0.activeSince > request.sentAt } : nil
-    }
-
-    private func isChallengedApart(_ head: TransportResponse, _ request: WLRequest) -> Bool {
-        guard isCompositeChallenge(head), head.header("set-cookie") != nil, !request.isFinished, request.rounds < Self.maximumRounds else { return false }
-        switch request.kind {
-        case .standard, .procedure: return true
-        case .plain, .authentication: return false
-        }
-    }
-
-    /// Sends a request again, in the session of the others.
-    func resend(_ request: WLRequest) {
-        request.rounds += 1
-        send(request)
-    }
-
-    func isCompositeChallenge(_ head: TransportResponse) -> Bool {
-        head.status == 401 && head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge"
-    }
-
     private func startChallenge(_ slot: ChallengeSlot, _ challenge: JSONValue, _ request: WLRequest) {
         guard !(slot.handler is AntiXSRFHandler) else {
             // The value is taken at once, so no request has to wait.
@@ -179,7 +151,6 @@ extension WLEngine {
         guard !isOutdated(request, slot) else { return }
         guard slot.active == nil else { return slot.waiting.append(request) }
         slot.active = (request, .null)
-        slot.activeSince = tick()
         handler.handleChallenge(response)
     }
 

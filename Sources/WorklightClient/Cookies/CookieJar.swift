@@ -7,31 +7,60 @@ struct CookieJar {
     /// The most cookies; the oldest one goes first. A server that sends more cannot fill the memory.
     static let maximumCookies = 100
 
-    private(set) var cookies: [WLCookie] = []
-
-    /// The cookie that survives restarts.
-    var persistent: WLCookie? { cookies.last { $0.name == Self.persistentName } }
-
-    /// Removes all cookies that do not survive a connect.
-    mutating func startOver() { cookies.removeAll { $0.name != Self.persistentName } }
-
-    /// Adds a cookie, or replaces the one of the same name, domain and path.
-    mutating func set(_ cookie: WLCookie, now: Double) {
-        cookies.removeAll { $0.name == cookie.name && $0.domain == cookie.domain && $0.path == cookie.path }
-        if !cookie.isExpired(now) { cookies.append(cookie) }
-        if cookies.count > Self.maximumCookies { cookies.removeFirst() }
+    private struct Entry {
+        var cookie: WLCookie
+        /// The client's counter when the cookie got its value.
+        let since: UInt64
     }
 
-    /// Takes the cookies of a response over.
-    /// - Returns: whether there were any.
-    mutating func take(_ headers: [(name: String, value: String)], from url: RequestTarget, now: Double) -> Bool {
+    private var entries: [Entry] = []
+
+    var cookies: [WLCookie] { entries.map(\.cookie) }
+
+    /// The cookie that survives restarts.
+    var persistent: WLCookie? { entries.last { $0.cookie.name == Self.persistentName }?.cookie }
+
+    /// Removes all cookies that do not survive a connect.
+    mutating func startOver() { entries.removeAll { $0.cookie.name != Self.persistentName } }
+
+    /// Adds a cookie, or replaces the one of the same name, domain and path.
+    mutating func set(_ cookie: WLCookie, now: Double, counter: UInt64 = 0) {
+        let since = entry(like: cookie).flatMap { $0.cookie.value == cookie.value ? $0.since : nil } ?? counter
+        entries.removeAll { $0.cookie.isSame(as: cookie) }
+        if !cookie.isExpired(now) { entries.append(Entry(cookie: cookie, since: since)) }
+        if entries.count > Self.maximumCookies { entries.removeFirst() }
+    }
+
+    private func entry(like cookie: WLCookie) -> Entry? { entries.first { $0.cookie.isSame(as: cookie) } }
+
+    /// What became of the cookies of a response.
+    struct Taken {
         var isChanged = false
+        /// Whether a cookie was not taken, because the jar has a newer value of it.
+        var isLate = false
+    }
+
+    /// Takes the cookies of a response over, except for those that got another value after the request was sent. The server did not know that value: when a session
+    /// has ended, it begins one for each request in flight, and the last of these answers would end the session in which the others log in.
+    /// - Parameters:
+    ///   - sentAt: the client's counter when the request was sent.
+    ///   - counter: the present one.
+    mutating func take(
+        _ headers: [(name: String, value: String)], from url: RequestTarget, sentAt: UInt64, counter: UInt64, now: Double
+    ) -> Taken {
+        var taken = Taken()
+        // Before all of them: one response may set a cookie twice.
+        let known = self
         for (name, value) in headers where name.lowercased() == "set-cookie" {
             guard let cookie = WLCookie(setCookie: value, from: url, now: now) else { continue }
-            set(cookie, now: now)
-            isChanged = true
+            if let newer = known.entry(like: cookie), newer.since > sentAt {
+                taken.isLate = taken.isLate || newer.cookie.value != cookie.value
+                continue
+            }
+            set(cookie, now: now, counter: counter)
+            taken.isChanged = true
         }
-        return isChanged
+        return taken
     }
 
     /// Returns the field `Cookie` of a request; nil if no cookie fits.
@@ -93,6 +122,9 @@ extension WLCookie {
         guard let slash = path.lastIndex(of: "/"), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
+
+    /// Whether one takes the place of the other.
+    func isSame(as other: WLCookie) -> Bool { name == other.name && domain == other.domain && path == other.path }
 
     func isExpired(_ now: Double) -> Bool { expires.map { $0 <= now } ?? false }
 

@@ -112,34 +112,29 @@ final class WLEngine: @unchecked Sendable {
         case .failure(let error): finish(request, .failure(failure(of: error, request)))
         case .success(let (head, bytes)):
             // Also for a request that was cancelled: the session of the cookie exists on the server.
-            // But not that of a session which began without the login that other requests have had meanwhile: it would end theirs.
-            if isOvertaken(head, request) {
-                resend(request)
-                break
-            }
-            if let login = login(overtaking: request, head) {
-                login.waiting.append(request)
-                break
-            }
-            takeCookies(head.headers, request)
+            let isLate = takeCookies(head.headers, request)
             do {
                 let body = try ResponseBody(bytes, contentEncoding: head.header("content-encoding"))
-                evaluate(head, body, request)
+                evaluate(head, body, request, isLate: isLate)
             } catch { finish(request, .failure(WLFailResponse(.unexpectedError, status: head.status, context: request.context, cause: error))) }
         }
         // The answer was not accepted, and the request does not try again: the first one that waits does.
         for slot in answered where slot.active == nil && slot.answering == nil { release(slot) }
     }
 
-    private func evaluate(_ head: TransportResponse, _ body: ResponseBody, _ request: WLRequest) {
+    /// - Parameter isLate: whether the response belongs to another session than the one that the client has by now.
+    private func evaluate(_ head: TransportResponse, _ body: ResponseBody, _ request: WLRequest, isLate: Bool) {
         if case .plain = request.kind {
             finish(request, .success(WLResponse(status: head.status, headers: head.headers, body: body, context: request.context)))
             return
         }
-        acceptRealms(body.member("WL-Authentication-Success"))
-        if isCompositeChallenge(head) {
-            return handleChallenges(body, head, request)
+        let isChallenge = head.status == 401 && head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge"
+        if isChallenge, isLate, request.rounds < Self.maximumRounds {
+            request.rounds += 1
+            return send(request)
         }
+        acceptRealms(body.member("WL-Authentication-Success"))
+        if isChallenge { return handleChallenges(body, head, request) }
         if head.status == 403, let refusals = body.member("WL-Authentication-Failure"), refusals.isObject {
             return handleRefusals(refusals, body, head, request)
         }
@@ -234,16 +229,19 @@ final class WLEngine: @unchecked Sendable {
         if extractor != nil { keep(or: (), { try store?.set(.instance, value) }) }
     }
 
-    private func takeCookies(_ headers: [(name: String, value: String)], _ request: WLRequest) {
-        let now = configuration.clock(), target = RequestTarget(request.url)
-        let (cookies, before, after) = jar.withLock { jar in
+    /// - Returns: whether the response is late; see ``CookieJar/Taken``.
+    private func takeCookies(_ headers: [(name: String, value: String)], _ request: WLRequest) -> Bool {
+        let now = configuration.clock(), target = RequestTarget(request.url), sentAt = request.sentAt, counter = tick()
+        let (taken, cookies, before, after) = jar.withLock { jar in
             let before = jar.persistent
-            let isChanged = jar.take(headers, from: target, now: now)
-            return (isChanged ? jar.cookies : nil, before, jar.persistent)
+            let taken = jar.take(headers, from: target, sentAt: sentAt, counter: counter, now: now)
+            return (taken, jar.cookies, before, jar.persistent)
         }
-        guard let cookies else { return }
-        extractor?.share(cookies)
-        if before?.value != after?.value { keep(or: (), { try store?.set(.persistentCookie, after?.value) }) }
+        if taken.isChanged {
+            extractor?.share(cookies)
+            if before?.value != after?.value { keep(or: (), { try store?.set(.persistentCookie, after?.value) }) }
+        }
+        return taken.isLate
     }
 }
 

@@ -2,7 +2,8 @@ import MobileExecution
 import MobileStore
 import TestSupport
 import Testing
-import WorklightClient
+
+@testable import WorklightClient
 
 /// Many procedure calls at a time that meet challenges.
 @Suite struct ManyCallsTests {
@@ -64,5 +65,56 @@ import WorklightClient
         }
         #expect(sessions.executed == Dictionary(uniqueKeysWithValues: (0..<60).map { (Int64($0), 5) }))
         #expect(server.violations == [])
+    }
+
+    @Test(
+        "WL-146: a call whose session has ended, answered in a session of its own during or after the login of another call, ends neither's session",
+        arguments: [true, false], [true, false])
+    func lateAnswer(hasRealms: Bool, duringLogin: Bool) async throws {
+        let sessions = SessionServer(hasRealms: hasRealms), held = Signal(), release = Signal(), asked = Signal()
+        let isHeld = SystemLock(false)
+        let server = try StrictServer { request, _ in
+            let reply = sessions.answer(request)
+            let isFirst = isHeld.withLock { isHeld in
+                guard !isHeld, request.name == "query", request.parameters?.first?.integer == 1 else { return false }
+                isHeld = true
+                return true
+            }
+            if isFirst {
+                held.fire()
+                release.block()
+            }
+            return reply
+        }
+        let client = try await server.connectedClient()
+        let handler = FormHandler { _, _ in asked.fire() }
+        client.registerChallengeHandler(handler)
+        sessions.endSessions()
+        let late = RecordingDelegate(), other = RecordingDelegate()
+        client.invokeProcedure(call(1), delegate: late)
+        await held.happened()
+        client.invokeProcedure(call(0), delegate: other)
+        await asked.happened()
+        if duringLogin {
+            release.fire()
+            #expect(eventually { client.engine.waitingForLogin == 1 })
+        }
+        handler.submitLoginForm("j_security_check", parameters: ["j_username": "u", "j_password": "right"])
+        await other.called()
+        release.fire()
+        await late.called()
+        #expect(late.events.all == ["success 200"] && other.events.all == ["success 200"])
+        #expect(handler.events.all == ["challenge 200", "success 200"] && sessions.logins == 1)
+        #expect(sessions.executed == [0: 1, 1: 1])
+        #expect(server.violations == [])
+    }
+}
+
+extension WLEngine {
+    /// The number of requests that wait for the login of an application.
+    fileprivate var waitingForLogin: Int? {
+        let promise = Promise<Int, any Error>()
+        mailbox.later { promise.resolve(.success(self.customSlots.first?.waiting.count ?? 0)) }
+        return try? promise.wait()
     }
 }

@@ -21,6 +21,10 @@ final class SessionServer: Sendable {
         var isLocked = false
     }
     private let state = SystemLock(State())
+    /// Whether sessions begin with the realms of the platform; otherwise with the login form alone.
+    private let hasRealms: Bool
+
+    init(hasRealms: Bool = true) { self.hasRealms = hasRealms }
 
     /// The number of successful logins.
     var logins: Int { state.withLock { $0.logins } }
@@ -69,6 +73,11 @@ final class SessionServer: Sendable {
             session.isLoggedIn = true
             return .json([:])
         }
+        if hasRealms { return afterRealms(request, &session, &state) }
+        return session.isLoggedIn || request.name != "query" ? executed(request, &state) : .page
+    }
+
+    private func afterRealms(_ request: StrictRequest, _ session: inout Session, _ state: inout State) -> Reply {
         guard request.headers["wl-instance-id"] == session.instance else {
             return .challenge(["wl_antiXSRFRealm": ["WL-Instance-Id": .string(session.instance)]])
         }
@@ -80,10 +89,11 @@ final class SessionServer: Sendable {
             session.hasDevice = true
             accepted["wl_deviceNoProvisioningRealm"] = ["isUserAuthenticated": 1]
         }
-        if request.name == "query" {
-            guard session.isLoggedIn else { return .page }
-            if let number = request.parameters?.first?.integer { state.executed[number, default: 0] += 1 }
-        }
+        return request.name == "query" && !session.isLoggedIn ? .page : executed(request, &state, accepted: accepted)
+    }
+
+    private func executed(_ request: StrictRequest, _ state: inout State, accepted: JSONObject = [:]) -> Reply {
+        if request.name == "query", let number = request.parameters?.first?.integer { state.executed[number, default: 0] += 1 }
         return .json(["isSuccessful": true, "WL-Authentication-Success": .object(accepted), "n": request.parameters?.first ?? nil])
     }
 }
