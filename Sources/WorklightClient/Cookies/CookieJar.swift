@@ -33,7 +33,7 @@ struct CookieJar {
 
     private func entry(like cookie: WLCookie) -> Entry? { entries.first { $0.cookie.isSame(as: cookie) } }
 
-    /// What became of the cookies of a response.
+    /// The cookies of a response, taken over or not.
     struct Taken {
         var isChanged = false
         /// Whether a cookie was not taken, because the jar has a newer value of it.
