@@ -43,6 +43,9 @@ import Testing
             let problems = try BadModel("{\"name\": \"text\", \"type\"", "{\"name\": \"\(word)\", \"type\"", "", "").problems()
             #expect(problems.map(\.code) == (ReservedNames.keywords.contains(word) ? [.name] : []), "\(word): \(problems)")
         }
+        // The way of a model of an earlier release.
+        let renamed = BadModel("{\"name\": \"text\", \"type\"", "{\"name\": \"classValue\", \"was\": \"class\", \"type\"", "", "")
+        #expect(try renamed.problems() == [])
     }
 
     @Test(

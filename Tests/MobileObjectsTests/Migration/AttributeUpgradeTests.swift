@@ -46,6 +46,25 @@ import Testing
         #expect(try upgraded.name == "Harbour Foods" && upgraded.value("rank") == .integer(3))
     }
 
+    @Test("GEN-14: a database of an earlier release, whose model had a word of the language as an attribute, is upgraded to a model with another name")
+    func keyword() throws {
+        func model(_ name: String, was: String?) -> PackageModel {
+            shopModel { model in
+                model.object("Customer") { customer in
+                    (customer.attributes[2].name, customer.attributes[2].was, customer.queries) = (name, was, [])
+                }
+            }
+        }
+        // Made without the check of models, as an earlier release made it with its own.
+        let shop = try Shop(model("class", was: nil))
+        let customer = try shop.new("Customer", ["id": "c1", "name": "Harbour Foods", "class": "A"])
+        try customer.save()
+        try customer.submitPending()
+        let database = try shop.upgraded(to: model("classValue", was: "class"))
+        #expect(try database.load("Customer", customer.surrogateKey).value("classValue") == "A")
+        #expect(try database.outbox.map { $0.attributes["classValue"] } == ["A"])
+    }
+
     @Test("an attribute that was renamed keeps its values, its pending changes and its operations")
     func renamedAttribute() throws {
         try renamed(submit: true)
