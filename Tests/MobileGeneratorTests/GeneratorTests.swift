@@ -102,6 +102,12 @@ import Testing
         #expect(note.contains("public var state_: String") && note.contains("public var id_: Int32") && note.contains("public var a_b: String"))
     }
 
+    @Test("GEN-14: the objects of a class whose plural is a word of the language have that name, in backticks")
+    func pluralKeyword() throws {
+        let json = try ShopModelText.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Throw\"")
+        #expect(try files(json)["Shop.swift"]?.contains("public var `throws`: EntitySet<Throw> { EntitySet(in: self) }") == true)
+    }
+
     @Test(
         "every type of the model has its Swift type, its empty value and its way out of a row",
         arguments: [

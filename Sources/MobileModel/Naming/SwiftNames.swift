@@ -30,8 +30,10 @@ public enum SwiftNames {
     /// A property's name in Swift code: words that are keywords at some places in backticks.
     public static func propertyInCode(_ modelled: String) -> String { inCode(property(modelled)) }
 
-    /// A name in Swift code: words that are keywords at some places in backticks.
-    public static func inCode(_ name: String) -> String { ReservedNames.contextualKeywords.contains(name) ? "`\(name)`" : name }
+    /// A name in Swift code: words of the language in backticks. Members have no such names, but the objects of a class `Throw` are `throws`.
+    public static func inCode(_ name: String) -> String {
+        ReservedNames.contextualKeywords.contains(name) || ReservedNames.keywords.contains(name) ? "`\(name)`" : name
+    }
 
     /// The names of the properties of a package's database class that hold the objects of each class, in the order of `modelled`: the plural, with its
     /// first word in lower case. `SalesOrder` becomes `salesOrders`. A name that the database class or another object already uses gets a `_` at its
