@@ -129,8 +129,9 @@ final class WLEngine: @unchecked Sendable {
             return
         }
         let isChallenge = head.status == 401 && head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge"
-        if isChallenge, isLate, request.rounds < Self.maximumRounds {
-            request.rounds += 1
+        // Once: a server that sets a cookie anew with each answer is late each time.
+        if isChallenge, isLate, !request.wasLate {
+            request.wasLate = true
             return send(request)
         }
         acceptRealms(body.member("WL-Authentication-Success"))

@@ -37,6 +37,8 @@ final class WLRequest: @unchecked Sendable {
     private var refused: [String: (challenge: JSONValue, rounds: Int)] = [:]
     /// Responses with a challenge so far.
     var rounds = 0
+    /// Whether it was sent again because its challenge came from another session than that of the client.
+    var wasLate = false
     /// The client's counter at the last sending; 0 before the first one.
     var sentAt: UInt64 = 0
     var isInFlight = false

@@ -67,6 +67,27 @@ import Testing
         #expect(server.violations == [])
     }
 
+    @Test("WL-146: a server that sets a cookie anew with each answer is served as others are")
+    func cookieOfEachAnswer() async throws {
+        let visits = SystemLock(0), sessions = sessions
+        let server = try StrictServer { request, _ in
+            let visit = visits.withLock { visits in
+                visits += 1
+                return visits
+            }
+            return sessions.answer(request).with("Set-Cookie", "visit=\(visit); Path=/")
+        }
+        let client = try await server.connectedClient()
+        client.registerChallengeHandler(
+            FormHandler { handler, _ in handler.submitLoginForm("j_security_check", parameters: ["j_username": "u", "j_password": "right"]) })
+        for round in 0..<4 {
+            sessions.endSessions()
+            let delegates = await run(client, 200)
+            #expect(delegates.allSatisfy { $0.events.all == ["success 200"] }, "round \(round)")
+        }
+        #expect(sessions.executed == Dictionary(uniqueKeysWithValues: (0..<200).map { (Int64($0), 4) }))
+    }
+
     @Test(
         "WL-146: a call whose session has ended, answered in a session of its own during or after the login of another call, ends neither's session",
         arguments: [true, false], [true, false])
