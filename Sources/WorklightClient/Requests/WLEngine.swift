@@ -129,7 +129,7 @@ final class WLEngine: @unchecked Sendable {
             return
         }
         let isChallenge = head.status == 401 && head.header("WWW-Authenticate")?.lowercased() == "wl-composite-challenge"
-        // Once: a server that sets a cookie anew with each answer is late each time.
+        // Once: a server that sets another cookie with each answer is late each time.
         if isChallenge, isLate, !request.wasLate {
             request.wasLate = true
             return send(request)

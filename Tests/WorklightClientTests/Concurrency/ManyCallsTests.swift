@@ -67,7 +67,7 @@ import Testing
         #expect(server.violations == [])
     }
 
-    @Test("WL-146: a server that sets a cookie anew with each answer is served as others are")
+    @Test("WL-146: a server that sets another cookie with each answer is served as others are")
     func cookieOfEachAnswer() async throws {
         let visits = SystemLock(0), sessions = sessions
         let server = try StrictServer { request, _ in
