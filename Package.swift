@@ -130,7 +130,7 @@ let package = Package(
             swiftSettings: swift),
         // The application of the article "Your first application", built here so that a test can run it.
         .executableTarget(
-            name: "Shop", dependencies: ["MobileObjects", "MobileSync", "MobileStore"], path: "Samples/FirstApplication/Sources/Shop",
+            name: "Shop", dependencies: ["MobileObjects", "MobileSync", "MobileStore"], path: "Sources/Samples/FirstApplication/Sources/Shop",
             plugins: ["MobileGenPlugin"]),
         .executableTarget(
             name: "Benchmarks",

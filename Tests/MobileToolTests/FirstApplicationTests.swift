@@ -16,7 +16,7 @@ import Testing
     /// Makes the database of the sample, as `sqlite3` does.
     private func makeDatabase(at path: String) throws {
         let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
-        let script = try text("Samples/records.sql").split(separator: "\n").filter {
+        let script = try text("Sources/Samples/records.sql").split(separator: "\n").filter {
             !["BEGIN;", "COMMIT;", "PRAGMA foreign_keys = ON;"].contains($0)
         }
         try database.write { _ = try $0.execute(script.joined(separator: "\n")) }
@@ -26,7 +26,7 @@ import Testing
     @Test func `the article shows the files of the sample, and the model is what the tool makes of the database`() throws {
         let article = try article()
         for file in ["Package.swift", "Sources/Shop/Shop.swift"] {
-            let code = try text("Samples/FirstApplication/" + file).trimmingCharacters(in: .whitespacesAndNewlines)
+            let code = try text("Sources/Samples/FirstApplication/" + file).trimmingCharacters(in: .whitespacesAndNewlines)
             #expect(article.contains("```swift\n\(code)\n```"), "\(file)")
         }
         let folder = try TemporaryDirectory()
@@ -35,11 +35,11 @@ import Testing
             ["model", "--from", folder.file("records.db"), "--name", "Records", "--output", folder.file("records.mbo.json")])
         #expect(status == 0 && output.contains("7 objects, 12 relationships") && article.contains("7 objects, 12 relationships"))
         let made = try String(contentsOfFile: folder.file("records.mbo.json"), encoding: .utf8)
-        #expect(try made == text("Samples/FirstApplication/Sources/Shop/records.mbo.json"))
+        #expect(try made == text("Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json"))
     }
 
     @Test func `the application of the article prints what the article says, and runs again`() throws {
-        let folder = try TemporaryDirectory(), model = Repository.file("Samples/FirstApplication/Sources/Shop/records.mbo.json").path
+        let folder = try TemporaryDirectory(), model = Repository.file("Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json").path
         try makeDatabase(at: folder.file("records.db"))
         let server = try ServerProcess(
             arguments: [

@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `each block of Swift in an article is compiled`() throws {
-        let compiled = try ["Tests", "Samples"].flatMap { try Self.files(in: $0, ending: ".swift") }.map {
+        let compiled = try ["Tests", "Sources/Samples"].flatMap { try Self.files(in: $0, ending: ".swift") }.map {
             Self.text(of: try String(contentsOf: $0, encoding: .utf8))
         }
         var checked = 0
