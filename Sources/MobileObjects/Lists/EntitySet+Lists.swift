@@ -21,7 +21,7 @@ extension EntitySet {
 extension EntitySet: AsyncSequence {
     /// Reads the objects a page at a time, each page after the last object of the previous one.
     ///
-    ///     let inCork = crm.customers.where(\.city == "Cork").ordered(by: \.name)
+    ///     let inCork = crm.customers.where(\.city == "Cork").sorted(by: \.name)
     ///     for try await customer in inCork { print(customer.name) }
     public func makeAsyncIterator() -> AsyncEntities<Root>.Iterator { pages().objects.makeAsyncIterator() }
 }

@@ -66,18 +66,28 @@ import Testing
     @Test func `a loop reads a query, in asynchronous code and in blocking code`() throws {
         let code = try OutsideCode()
         let chain = "crm.customers.where(\\.city == \"Cork\").where({ $0.name.contains(\"a\") }).ordered(by: \\.name).limit(3)"
+        let ordered = "crm.customers.where(\\.city == \"Cork\").ordered(by: \\.name)"
         let asynchronous = """
             \(Self.imports)func run(_ crm: CRM) async throws {
-                for try await customer in crm.customers.where(\\.city == "Cork").ordered(by: \\.name) { print(customer.name) }
+                for customer in try await \(ordered) { print(customer.name) }
+                for try await customer in \(ordered) { print(customer.name) }
                 for customer in try await \(chain).find() { print(customer.name) }
                 for try await customer in \(chain) { print(customer.name) }
                 let query = \(chain)
                 let objects = try await query.find()
                 print(objects.count, try await query.count(), try await query.first()?.name ?? "")
+                let kept = crm.customers.sorted(by: \\.name), typed: EntitySet<Customer> = \(ordered), list = try await \(ordered)
+                print(kept == typed, list.count, try await \(ordered).count(), try await \(ordered).first()?.name ?? "")
+                print(try await \(ordered).contains { $0.name.isEmpty }, try await \(ordered).map(\\.name))
+                print(try await \(ordered).first { $0.name.isEmpty }?.name ?? "", try await \(ordered).reduce(0) { $0 + $1.name.count })
+                for try await name in \(ordered).map({ $0.name }) { print(name) }
+                for try await page in \(ordered).pages(size: 2) { print(page.count) }
+                for try await snapshot in \(ordered).observe() { print(snapshot.count) }
             }
 
             """
-        #expect(try code.check(asynchronous, as: "Code.swift", warnings: true) == "")
+        let messages = try code.check(asynchronous, as: "Code.swift", warnings: true)
+        #expect(messages == "", "\(messages)")
         let blocking = "\(Self.imports)func run(_ crm: CRM) throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
         #expect(try code.check(blocking, as: "Code.swift", warnings: true) == "")
         let silent = "\(Self.imports)func run(_ crm: CRM) async throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"

@@ -214,7 +214,7 @@ import Testing
         }
         do {
             // Example: EntitySet.makeAsyncIterator()
-            let inCork = crm.customers.where(\.city == "Cork").ordered(by: \.name)
+            let inCork = crm.customers.where(\.city == "Cork").sorted(by: \.name)
             for try await customer in inCork { print(customer.name) }
             // Example: end
             #expect(example.take() == ["Castle Inn", "Mill & Sons"])
@@ -228,6 +228,20 @@ import Testing
             // Example: end
             #expect(example.take() == ["2 customers in Cork"])
         }
+        do {
+            // Example: EntitySet.ordered(by:_:)
+            for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Castle Inn", "Mill & Sons"])
+        }
+        do {
+            // Example: EntitySet.orderedByRelevance()
+            for customer in try await crm.customers.matching("harbour").orderedByRelevance() { print(customer.name) }
+            // Example: end
+            #expect(example.take() == ["Harbour Foods"])
+        }
+        let descending: EntityList = try await crm.customers.ordered(by: \.creditLimit, .descending)
+        #expect(descending.map(\.name) == ["Castle Inn", "Harbour Foods", "Mill & Sons"])
         for customer in try await crm.customers.where({ $0.name.contains("inn") }).find() { print(customer.name) }
         for try await customer in crm.customers.ordered(by: \.name).offset(1).limit(1) { print(customer.name) }
         #expect(example.take() == ["Castle Inn", "Harbour Foods"])

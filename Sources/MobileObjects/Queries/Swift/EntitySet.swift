@@ -1,10 +1,12 @@
 /// The objects of one class in one database, or those of them that a query finds: `crm.customers`. It is an ``EntityQuery`` that knows its database.
 /// It is a value, and reads nothing until objects are requested. Every method without `throws` returns a changed copy.
 ///
+///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
 ///     for try await customer in crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
-///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name).find() { print(customer.name) }
+///     for customer in try await crm.customers.where(\.city == "Cork").find() { print(customer.name) }
 ///
-/// The first loop reads the objects a page at a time. `find()` reads all of them at once, in their present state, and has a form for code that blocks.
+/// The first loop reads all objects at once, in their present state; the second one reads them a page at a time. `find()` reads a
+/// query that ends with any word, and has a form for code that blocks.
 public struct EntitySet<Root: QueryableEntity>: Sendable, Hashable {
     /// The database of the objects.
     public let package: Root.Package
@@ -51,7 +53,24 @@ extension EntitySet {
     ///     let query = crm.customers.ordered(by: \.city).ordered(by: \.creditLimit, .descending)
     ///     for customer in try query.find() { print("\(customer.city): \(customer.name)") }
     public func ordered<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntitySet {
-        with(query.sorted(by: column, order))
+        sorted(by: column, order)
+    }
+
+    /// Finds the objects in the order of an attribute: `find()` of the ordered set, without another word.
+    ///
+    ///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
+    ///
+    /// In asynchronous code, Swift takes this form where `ordered(by:)` is the last word of a query, unless the type or the loop asks for the set: a set
+    /// that is to be kept there ends with ``sorted(by:_:)``, or is declared as `let inCork: EntitySet<Customer>`. Further words, such as `limit(20)`,
+    /// continue the query.
+    ///
+    /// - Throws: as `find()`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func ordered<Value>(
+        by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending
+    ) async throws -> EntityList<Root> {
+        // Disfavoured, because Swift could not choose otherwise where list and set have a method of one name, such as `contains`.
+        try await sorted(by: column, order).find()
     }
 
     /// Keeps only objects that have the words of a text in their searchable attributes, the last word being the beginning of one: see ``TextSearch``.
@@ -64,21 +83,29 @@ extension EntitySet {
     ///
     ///     let best = crm.customers.matching("harbour").orderedByRelevance().limit(10)
     ///     for customer in try best.find() { print(customer.name) }
-    public func orderedByRelevance() -> EntitySet { with(query.sortedByRelevance()) }
+    public func orderedByRelevance() -> EntitySet { sortedByRelevance() }
 
-    /// Does the same as ``ordered(by:_:)``, in the words of ``EntityQuery``.
+    /// Finds the objects in the order of relevance: `find()` of the ordered set, without another word, as the asynchronous ``ordered(by:_:)`` does.
+    ///
+    ///     for customer in try await crm.customers.matching("harbour").orderedByRelevance() { print(customer.name) }
+    ///
+    /// - Throws: as `find()`.
+    @_disfavoredOverload
+    public nonisolated(nonsending) func orderedByRelevance() async throws -> EntityList<Root> { try await sortedByRelevance().find() }
+
+    /// Does the same as ``ordered(by:_:)``, in the words of ``EntityQuery``. It returns a set in asynchronous code as well, and reads nothing.
     ///
     ///     let query = crm.customers.sorted(by: \.city).sorted(by: \.creditLimit, .descending)
     ///     for customer in try query.find() { print("\(customer.city): \(customer.name)") }
     public func sorted<Value>(by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending) -> EntitySet {
-        ordered(by: column, order)
+        with(query.sorted(by: column, order))
     }
 
     /// Does the same as ``orderedByRelevance()``, in the words of ``EntityQuery``.
     ///
     ///     let best = crm.customers.matching("harbour").sortedByRelevance().take(10)
     ///     for customer in try best.find() { print(customer.name) }
-    public func sortedByRelevance() -> EntitySet { orderedByRelevance() }
+    public func sortedByRelevance() -> EntitySet { with(query.sortedByRelevance()) }
 
     /// Leaves out the first `count` objects.
     ///

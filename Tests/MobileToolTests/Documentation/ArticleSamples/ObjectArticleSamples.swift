@@ -57,11 +57,13 @@ private enum QueryArticleSamples {
         return (customers, some)
     }
 
-    func sets(_ crm: CRM) async throws -> Decimal? {
+    func sets(_ crm: CRM) async throws -> (Decimal?, EntitySet<Customer>) {
+        for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
         for try await customer in crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
-        for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name).limit(20).find() { print(customer.name) }
+        for customer in try await crm.customers.where(\.city == "Cork").limit(20).find() { print(customer.name) }
         let total = try await crm.customers.where(\.city == "Cork").sum(of: \.creditLimit)
-        return total
+        let query = crm.customers.where(\.city == "Cork").sorted(by: \.name)
+        return (total, query)
     }
 
     func names(_ crm: CRM) throws {
