@@ -30,6 +30,9 @@ package enum SystemThread {
         return status == 0
     }
 
+    /// Lets another thread that is ready have the processor.
+    package static func yield() { sched_yield() }
+
     /// A closure on its way through C.
     private final class Body: Sendable {
         let run: @Sendable () -> Void

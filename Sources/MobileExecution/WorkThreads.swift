@@ -21,18 +21,24 @@ final class WorkThreads: Sendable {
         var resting: [DispatchSemaphore] = []
         /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
         var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
+        /// Whether a thread that has just done a job is awake and looks for the next one. Code that counts on it ends that.
+        var isLingering = false
         var threads = 0
         var lastNumber: UInt64 = 0
         var isReleased = false
     }
 
     private let limit: Int
+    private let lingering: Duration
     private let state = SystemLock(State())
 
-    /// - Parameter limit: threads at most, 1 or more.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: threads at most, 1 or more.
+    ///   - lingering: the time for which one thread without work stays awake; see ``BlockingWork/init(threads:lingering:)``.
+    init(limit: Int, lingering: Duration) {
         precondition(limit > 0, "no work without a thread")
         self.limit = limit
+        self.lingering = lingering
     }
 
     func start(_ job: @escaping Job) {
@@ -75,6 +81,7 @@ final class WorkThreads: Sendable {
             state.isReleased = true
             for bell in state.resting { bell.signal() }
             state.resting = []
+            state.isLingering = false
             wakeKeeper(&state)
             defer { state.delayed = [] }
             return state.delayed.map(\.job)
@@ -84,10 +91,13 @@ final class WorkThreads: Sendable {
 
     // MARK: Threads
 
-    /// Finds a thread for one more task: one at rest, a new one, or, at the limit, the one that keeps the time. Called with the lock.
+    /// Finds a thread for one more task: one that is awake without work, one at rest, a new one, or, at the limit, the one that keeps the time. Called
+    /// with the lock.
     /// - Returns: false when no thread would do the task.
     private func provideThread(_ state: inout State) -> Bool {
-        if let bell = state.resting.popLast() {
+        if state.isLingering {
+            state.isLingering = false
+        } else if let bell = state.resting.popLast() {
             bell.signal()
         } else if state.threads < limit, SystemThread.start({ self.work() }) {
             state.threads += 1
@@ -103,14 +113,20 @@ final class WorkThreads: Sendable {
     }
 
     private enum Step {
-        case run(Job), rest, keepTime(until: SuspendingClock.Instant), leave
+        case run(Job), linger, rest, keepTime(until: SuspendingClock.Instant), leave
     }
 
     private func work() {
         let bell = DispatchSemaphore(value: 0)
+        var mayLinger = false
         while true {
-            switch nextStep(bell) {
-            case .run(let job): job()
+            switch nextStep(bell, mayLinger: mayLinger) {
+            case .run(let job):
+                job()
+                mayLinger = lingering > .zero
+            case .linger:
+                linger()
+                mayLinger = false
             case .rest: bell.wait()
             case .keepTime(let due): keepTime(until: due, bell)
             case .leave: return
@@ -118,7 +134,16 @@ final class WorkThreads: Sendable {
         }
     }
 
-    private func nextStep(_ bell: DispatchSemaphore) -> Step {
+    /// Waits, awake, until a job counts on this thread or its time is over. Other threads may use the processor meanwhile.
+    private func linger() {
+        let end = SuspendingClock.now + lingering
+        while state.withLock({ $0.isLingering }) {
+            guard SuspendingClock.now < end else { return state.withLock { $0.isLingering = false } }
+            SystemThread.yield()
+        }
+    }
+
+    private func nextStep(_ bell: DispatchSemaphore, mayLinger: Bool) -> Step {
         state.withLock { state in
             moveDue(&state)
             if let job = state.jobs.popFirst() {
@@ -132,6 +157,10 @@ final class WorkThreads: Sendable {
             if let first = state.delayed.first, state.keeper == nil {
                 state.keeper = (bell, first.due)
                 return .keepTime(until: first.due)
+            }
+            if mayLinger, !state.isLingering {
+                state.isLingering = true
+                return .linger
             }
             state.resting.append(bell)
             return .rest

@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import MobileExecution
 import Synchronization
 import Testing
@@ -20,8 +21,15 @@ import Testing
         }
     }
 
-    @Test func `as many jobs run at the same time as there may be threads, the next one after the first`() {
-        let work = BlockingWork(threads: 3), jobs = (0..<4).map { _ in Job() }
+    /// The times for which a thread without work stays awake.
+    private static let lingerings: [Duration] = [.zero, .microseconds(50), .milliseconds(5), .seconds(60)]
+
+    @Test("as many jobs run at the same time as there may be threads, the next one after the first", arguments: lingerings)
+    func limit(lingering: Duration) {
+        let work = BlockingWork(threads: 3, lingering: lingering), first = Job(), jobs = (0..<4).map { _ in Job() }
+        first.mayEnd.signal()
+        work.start { first.run() }
+        first.hasEnded.wait()  // one thread, which is about to be without work, must do one of the jobs and not more
         for job in jobs { work.start { job.run() } }
         for job in jobs[..<3] { job.hasBegun.wait() }
         #expect(jobs.allSatisfy { !$0.isDone })
@@ -31,8 +39,9 @@ import Testing
         for job in jobs { job.hasEnded.wait() }
     }
 
-    @Test func `what is queued when the work is let go still runs, what is delayed is let go`() {
-        var work: BlockingWork? = BlockingWork(threads: 1)
+    @Test("what is queued when the work is let go still runs, what is delayed is let go", arguments: lingerings)
+    func letGo(lingering: Duration) {
+        var work: BlockingWork? = BlockingWork(threads: 1, lingering: lingering)
         let first = Job(), queued = Job()
         work?.start { first.run() }
         work?.start { queued.run() }
@@ -54,8 +63,9 @@ import Testing
         #expect(first.isDone)
     }
 
-    @Test func `delayed jobs run in the order of their times`() throws {
-        let work = BlockingWork(threads: 1), late = Job(), early = Job()
+    @Test("delayed jobs run in the order of their times", arguments: lingerings)
+    func order(lingering: Duration) throws {
+        let work = BlockingWork(threads: 1, lingering: lingering), late = Job(), early = Job()
         for job in [late, early] { job.mayEnd.signal() }
         // The times are far apart, so that the second call is made in time even when threads wait for a processor.
         _ = try #require(work.start(after: .milliseconds(300)) { late.run() })
@@ -64,9 +74,10 @@ import Testing
         #expect(early.isDone)
     }
 
-    @Test func `a delayed job does not wait for a long one that has come after it`() throws {
+    @Test("a delayed job does not wait for a long one that has come after it", arguments: lingerings)
+    func longJob(lingering: Duration) throws {
         for round in 0..<20 {
-            let work = BlockingWork(threads: 2), first = Job(), delayed = Job(), long = Job()
+            let work = BlockingWork(threads: 2, lingering: lingering), first = Job(), delayed = Job(), long = Job()
             for job in [first, delayed] { job.mayEnd.signal() }
             _ = try #require(work.start(after: .nanoseconds(1)) { first.run() })
             first.hasEnded.wait()  // its thread waits for the next one from now on
@@ -79,17 +90,18 @@ import Testing
         }
     }
 
-    @Test func `delayed jobs that are due at the same time run at the same time`() throws {
-        let work = BlockingWork(threads: 3), jobs = (0..<3).map { _ in Job() }
+    @Test("delayed jobs that are due at the same time run at the same time", arguments: lingerings)
+    func sameTime(lingering: Duration) throws {
+        let work = BlockingWork(threads: 3, lingering: lingering), jobs = (0..<3).map { _ in Job() }
         for job in jobs { _ = try #require(work.start(after: .milliseconds(5)) { job.run() }) }
         for job in jobs { #expect(job.hasBegun.wait(timeout: .now() + 10) == .success) }
         for job in jobs { job.mayEnd.signal() }
         for job in jobs { job.hasEnded.wait() }
     }
 
-    @Test("a job runs at once while others are delayed, also on the only thread", arguments: [1, 2, 3])
-    func beside(limit: Int) throws {
-        let work = BlockingWork(threads: limit), delayed = (0..<2).map { _ in Job() }, jobs = (0..<4).map { _ in Job() }
+    @Test("a job runs at once while others are delayed, also on the only thread", arguments: [1, 2, 3], lingerings)
+    func beside(limit: Int, lingering: Duration) throws {
+        let work = BlockingWork(threads: limit, lingering: lingering), delayed = (0..<2).map { _ in Job() }, jobs = (0..<4).map { _ in Job() }
         _ = try #require(work.start(after: .seconds(Int64.max)) { delayed[0].run() })
         _ = try #require(work.start(after: .seconds(3600)) { delayed[1].run() })
         for job in jobs {
@@ -105,9 +117,28 @@ import Testing
         #expect(delayed.allSatisfy { !$0.isDone })
     }
 
-    @Test("jobs and timers from many threads all run, each once", arguments: [1, 2, 8])
-    func crowd(limit: Int) async throws {
-        let work = BlockingWork(threads: limit), runs = Atomic(0), cancelled = Atomic(0), ended = DispatchSemaphore(value: 0)
+    @Test func `a thread that stays awake does not sleep between jobs that follow one another`() {
+        let work = BlockingWork(threads: 8, lingering: .seconds(60)), ended = DispatchSemaphore(value: 0)
+        // On a busy machine a job may come before the thread is without work, and another thread does it.
+        var last = (thread: pthread_self(), sleeps: 0), inARow = 0, jobs = 0
+        while inARow < 10, jobs < 20_000 {
+            let now = Mutex(last)
+            work.start {
+                now.withLock { $0 = (pthread_self(), SleepCount.ofThread) }
+                ended.signal()
+            }
+            ended.wait()
+            let next = now.withLock { $0 }
+            // A thread that rests sleeps before each job.
+            inARow = next == last ? inARow + 1 : 0
+            (last, jobs) = (next, jobs + 1)
+        }
+        #expect(inARow == 10)
+    }
+
+    @Test("jobs and timers from many threads all run, each once", arguments: [1, 2, 8], lingerings)
+    func crowd(limit: Int, lingering: Duration) async throws {
+        let work = BlockingWork(threads: limit, lingering: lingering), runs = Atomic(0), cancelled = Atomic(0), ended = DispatchSemaphore(value: 0)
         let count = 300
         DispatchQueue.concurrentPerform(iterations: count) { number in
             work.start {
@@ -127,5 +158,14 @@ import Testing
         // A job that runs twice would do so before a job that is queued now.
         try await work.run {}
         #expect(runs.load(ordering: .sequentiallyConsistent) + cancelled.load(ordering: .sequentiallyConsistent) == 2 * count)
+    }
+}
+
+/// The number of times that the calling thread has given up the processor to wait for something.
+private enum SleepCount {
+    static var ofThread: Int {
+        var usage = rusage()
+        getrusage(1, &usage)  // RUSAGE_THREAD, whose macro Swift does not import
+        return usage.ru_nvcsw
     }
 }

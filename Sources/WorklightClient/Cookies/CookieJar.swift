@@ -65,7 +65,7 @@ struct CookieJar {
 
     /// Returns the field `Cookie` of a request; nil if no cookie fits.
     func field(for url: RequestTarget, now: Double) -> String? {
-        let fitting = cookies.filter { $0.fits(url) && !$0.isExpired(now) }
+        let fitting = entries.lazy.map(\.cookie).filter { $0.fits(url) && !$0.isExpired(now) }
         // Longer paths come first (RFC 6265, section 5.4).
         let ordered = fitting.enumerated().sorted { ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset) }
         return ordered.isEmpty ? nil : ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
@@ -79,13 +79,14 @@ struct RequestTarget {
     let path: String
 
     init(_ url: String) {
-        let scheme = url.prefix { $0 != ":" }
+        // By bytes: the marks are ASCII.
+        let url = url.utf8, scheme = url.prefix { $0 != UInt8(ascii: ":") }
         let rest = url.dropFirst(scheme.count + 3)
-        isSecure = scheme.lowercased() == "https"
-        let place = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        host = place.prefix { $0 != ":" }.lowercased()
-        let path = rest.dropFirst(place.count).prefix { $0 != "?" && $0 != "#" }
-        self.path = path.isEmpty ? "/" : String(path)
+        isSecure = Substring(scheme).lowercased() == "https"
+        let place = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        host = Substring(place.prefix { $0 != UInt8(ascii: ":") }).lowercased()
+        let path = rest.dropFirst(place.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        self.path = path.isEmpty ? "/" : String(Substring(path))
     }
 }
 

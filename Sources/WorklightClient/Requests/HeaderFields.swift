@@ -3,15 +3,22 @@ internal import MobileExecution
 /// Header fields in order; setting one that exists, in any case of letters, replaces it.
 struct HeaderFields {
     private(set) var all: [(name: String, value: String)] = []
+    /// The names in lower case, in the same order.
+    private var keys: [String] = []
 
     subscript(name: String) -> String? {
-        get { all.first { $0.name.lowercased() == name.lowercased() }?.value }
+        get { keys.firstIndex(of: name.lowercased()).map { all[$0].value } }
         set {
-            guard let newValue else { return all.removeAll { $0.name.lowercased() == name.lowercased() } }
-            if let place = all.firstIndex(where: { $0.name.lowercased() == name.lowercased() }) {
-                all[place].value = newValue
-            } else {
+            let key = name.lowercased(), place = keys.firstIndex(of: key)
+            switch (place, newValue) {
+            case (let place?, let newValue?): all[place].value = newValue
+            case (let place?, nil):
+                all.remove(at: place)
+                keys.remove(at: place)
+            case (nil, let newValue?):
                 all.append((name, newValue))
+                keys.append(key)
+            case (nil, nil): break
             }
         }
     }

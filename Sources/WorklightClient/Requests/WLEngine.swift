@@ -16,6 +16,9 @@ final class WLEngine: @unchecked Sendable {
 
     /// The requests in progress at a time; further ones wait for a thread.
     static let maximumTransmissions = 32
+    /// The time for which one thread without work stays awake after a callback, in which applications often make the next call: about as long as the system
+    /// takes to wake two threads.
+    private static let lingering = Duration.microseconds(50)
     /// The responses with a challenge that one request may get.
     static let maximumRounds = 10
 
@@ -35,7 +38,7 @@ final class WLEngine: @unchecked Sendable {
         self.configuration = configuration
         self.store = store
         self.transport = transport
-        threads = BlockingWork(threads: Self.maximumTransmissions + 2)
+        threads = BlockingWork(threads: Self.maximumTransmissions + 2, lingering: Self.lingering)
         mailbox = Mailbox(threads)
         let builtIn = [AntiXSRFHandler(), DeviceHandler(), ProvisionedDeviceHandler(), AuthenticityHandler(), RemoteDisableHandler()]
         for handler in builtIn as [WLChallengeHandler] { register(handler) }
@@ -90,7 +93,7 @@ final class WLEngine: @unchecked Sendable {
         if case .plain = request.kind {} else { headers.add(to: &fields) }
         let answers = request.takeAnswers()
         if !answers.isEmpty { fields["Authorization"] = FormEncoding.ascii(.object(answers)) }
-        fields["Cookie"] = jar.withLock { $0.field(for: RequestTarget(url), now: configuration.clock()) }
+        fields["Cookie"] = cookieField(for: request.target)
         var message = TransportRequest(
             method: request.method, url: url, headers: fields.all, body: body.map { .bytes($0) } ?? .none)
         message.isSentOnce = !request.mayRepeat
@@ -100,6 +103,11 @@ final class WLEngine: @unchecked Sendable {
         message.connectTimeout = request.timeout.map { min($0, .seconds(10)) } ?? .seconds(300)
         message.cancellation = request.transmission
         return message
+    }
+
+    private func cookieField(for target: RequestTarget) -> String? {
+        let now = configuration.clock()
+        return jar.withLock { $0.field(for: target, now: now) }
     }
 
     // MARK: Receiving
@@ -232,11 +240,11 @@ final class WLEngine: @unchecked Sendable {
 
     /// - Returns: whether the response is late; see ``CookieJar/Taken``.
     private func takeCookies(_ headers: [(name: String, value: String)], _ request: WLRequest) -> Bool {
-        let now = configuration.clock(), target = RequestTarget(request.url), sentAt = request.sentAt, counter = tick()
+        let now = configuration.clock(), target = request.target, sentAt = request.sentAt, counter = tick()
         let (taken, cookies, before, after) = jar.withLock { jar in
             let before = jar.persistent
             let taken = jar.take(headers, from: target, sentAt: sentAt, counter: counter, now: now)
-            return (taken, jar.cookies, before, jar.persistent)
+            return (taken, taken.isChanged ? jar.cookies : [], before, jar.persistent)
         }
         if taken.isChanged {
             extractor?.share(cookies)

@@ -22,6 +22,8 @@ final class WLRequest: @unchecked Sendable {
     let kind: Kind
     let method: String
     let url: String
+    /// The parts of the address that decide about cookies.
+    private(set) lazy var target = RequestTarget(url)
     let fields: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
     /// A body in place of the form.
