@@ -19,7 +19,7 @@ struct ModelDiffCommand {
         }
         guard let new = rest.first, rest.count == 1 else { return misuse("--diff takes two model files, the old one and the new one") }
         do {
-            let upgrade = ModelUpgrade(from: try PackageModel(contentsOf: URL(filePath: old)), to: try PackageModel(contentsOf: URL(filePath: new)))
+            let upgrade = ModelUpgrade(from: try PackageModel(earlier: URL(filePath: old)), to: try PackageModel(contentsOf: URL(filePath: new)))
             report(upgrade)
             return upgrade.isPossible ? 0 : 1
         } catch {

@@ -57,6 +57,18 @@ import Testing
             ])
     }
 
+    @Test("the old model may have the words of Swift that an earlier release took as names, the new one may not")
+    func words() throws {
+        let old = try file("old.mbo.json", model(", {\"name\": \"class\", \"type\": \"string\"}"))
+        let new = try file("new.mbo.json", model(", {\"name\": \"classValue\", \"was\": \"class\", \"type\": \"string\"}"))
+        #expect(run("--diff", old, new) == 0 && errors.isEmpty)
+        #expect(output.first == "migrates    Note.classValue: was \"class\"")
+        #expect(run("--diff", old, old) == 1 && output.isEmpty)
+        #expect(errors.count == 1 && errors.first?.contains("\"class\" is a word of the language Swift") == true)
+        let wrong = try file("wrong.mbo.json", model(", {\"name\": \"class\", \"type\": \"dezimal\"}"))
+        #expect(run("--diff", wrong, new) == 1 && errors.count == 1 && errors.first?.contains("dezimal") == true)
+    }
+
     @Test("two models are needed, and no other option")
     func misuse() throws {
         let model = try file("model.mbo.json", model(""))

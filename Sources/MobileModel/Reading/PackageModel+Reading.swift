@@ -14,15 +14,21 @@ extension PackageModel {
         try self.init(contentsOf: url, pageSize: nil, warnings: &warnings)
     }
 
+    /// Reads a model that only describes the databases of an earlier release: names of members may be words of Swift, as that release had them.
+    package init(earlier url: URL) throws(ModelError) {
+        var warnings: [ModelProblem] = []
+        try self.init(contentsOf: url, pageSize: nil, isEarlier: true, warnings: &warnings)
+    }
+
     /// Reads the model with `pageSize`, if it is not nil, in place of the model's own page size.
-    package init(contentsOf url: URL, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
+    package init(contentsOf url: URL, pageSize: Int?, isEarlier: Bool = false, warnings: inout [ModelProblem]) throws(ModelError) {
         let data: Data
         do {
             data = try Data(contentsOf: url)
         } catch {
             throw ModelError([ModelProblem(.file, .root, "cannot be read: \(error.localizedDescription)", file: url.relativePath)])
         }
-        try self.init(bytes: [UInt8](data), file: url.relativePath, pageSize: pageSize, warnings: &warnings)
+        try self.init(bytes: [UInt8](data), file: url.relativePath, pageSize: pageSize, isEarlier: isEarlier, warnings: &warnings)
     }
 
     /// Reads the model in `json`. `file` is its name in messages.
@@ -38,7 +44,7 @@ extension PackageModel {
         try self.init(bytes: Array(json.utf8), file: file, pageSize: nil, warnings: &warnings)
     }
 
-    private init(bytes: [UInt8], file: String, pageSize: Int?, warnings: inout [ModelProblem]) throws(ModelError) {
+    private init(bytes: [UInt8], file: String, pageSize: Int?, isEarlier: Bool = false, warnings: inout [ModelProblem]) throws(ModelError) {
         let root: JSONSyntaxNode
         do {
             root = try JSONSyntaxParser.parse(bytes)
@@ -52,7 +58,7 @@ extension PackageModel {
         var model = reader.package()
         model.pageSize = pageSize ?? model.pageSize
         var problems = reader.problems
-        let found = LengthRules.apply(to: &model, marks: reader.largeMarks) + ModelValidator.problems(in: model)
+        let found = LengthRules.apply(to: &model, marks: reader.largeMarks) + ModelValidator.problems(in: model, isEarlier: isEarlier)
         problems += found.filter { problem in !reader.misread.contains { $0.contains(problem.path) } }
         for index in problems.indices {
             problems[index].file = file

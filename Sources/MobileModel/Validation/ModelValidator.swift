@@ -1,11 +1,13 @@
 /// Checks the meaning of a model: names, references, types and SQL. The parts are in extensions, one per concept.
 struct ModelValidator {
     let model: PackageModel
+    /// Whether the model only describes the databases of an earlier release, so that names of members need not fit Swift.
+    var isEarlier = false
     var problems: [ModelProblem] = []
 
     /// All problems of `model`, in no particular order.
-    static func problems(in model: PackageModel) -> [ModelProblem] {
-        var validator = ModelValidator(model: model)
+    static func problems(in model: PackageModel, isEarlier: Bool = false) -> [ModelProblem] {
+        var validator = ModelValidator(model: model, isEarlier: isEarlier)
         validator.checkPackage()
         validator.checkStructures()
         validator.checkPersonalizationKeys()
@@ -64,7 +66,7 @@ struct ModelValidator {
     mutating func checkMemberName(_ name: String, of thing: String, _ path: ModelPath, hasColumn: Bool = false) {
         checkName(name, of: thing, path)
         let converted = SwiftNames.converted(name)
-        guard ReservedNames.keywords.contains(converted) else { return }
+        guard !isEarlier, ReservedNames.keywords.contains(converted) else { return }
         report(
             .name, path, "\"\(name)\" is a word of the language Swift",
             suggestion: "choose another name, such as \"\(converted)Value\"" + (hasColumn ? "; the column's name stays in the binding" : ""))

@@ -13,9 +13,11 @@ import Testing
         WLProcedureInvocationData(adapter: "a", procedure: "p", parameters: [.integer(Int64(number))])
     }
 
-    private func run(_ client: WLClient, _ count: Int) async -> [RecordingDelegate] {
+    /// - Parameter made: is fired when all calls are made.
+    private func run(_ client: WLClient, _ count: Int, made: Signal? = nil) async -> [RecordingDelegate] {
         let delegates = (0..<count).map { _ in RecordingDelegate() }
         for (number, delegate) in delegates.enumerated() { client.invokeProcedure(call(number), delegate: delegate) }
+        made?.fire()
         for delegate in delegates { await delegate.called() }
         return delegates
     }
@@ -39,11 +41,16 @@ import Testing
         let server = try StrictServer(sessions)
         sessions.isLocked = true
         let client = try await server.connectedClient()
+        // A call that is made after the failure is another attempt, with a login of its own.
+        let made = Signal()
         let handler = FormHandler(
-            respond: { handler, _ in handler.submitLoginForm("j_security_check", parameters: ["j_username": "u", "j_password": "right"]) },
+            respond: { handler, _ in
+                made.block()
+                handler.submitLoginForm("j_security_check", parameters: ["j_username": "u", "j_password": "right"])
+            },
             ends: { handler, response in handler.submitFailure(response) })
         client.registerChallengeHandler(handler)
-        let delegates = await run(client, 200)
+        let delegates = await run(client, 200, made: made)
         #expect(delegates.allSatisfy { $0.events.all == ["failure unexpectedError"] })
         #expect(handler.events.all == ["challenge 200", "success 200"])
         #expect(sessions.executed == [:])
