@@ -49,8 +49,8 @@ final class TestBench: Sendable {
     }
 
     /// Makes a new device.
-    func newDevice(_ name: String = "device", transport: (any Transport)? = nil) throws -> Device {
-        try Device(directory: directory.file(name), transport: transport ?? network)
+    func newDevice(_ name: String = "device", transport: (any Transport)? = nil, environment: Environment = Environment()) throws -> Device {
+        try Device(directory: directory.file(name), transport: transport ?? network, environment: environment)
     }
 
     /// Makes a device that is registered and subscribed.

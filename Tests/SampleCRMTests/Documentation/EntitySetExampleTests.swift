@@ -230,13 +230,17 @@ import Testing
         }
         do {
             // Example: EntitySet.ordered(by:_:)
-            for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
+            for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) {
+                print(customer.name)
+            }
             // Example: end
             #expect(example.take() == ["Castle Inn", "Mill & Sons"])
         }
         do {
             // Example: EntitySet.orderedByRelevance()
-            for customer in try await crm.customers.matching("harbour").orderedByRelevance() { print(customer.name) }
+            for customer in try await crm.customers.matching("harbour").orderedByRelevance() {
+                print(customer.name)
+            }
             // Example: end
             #expect(example.take() == ["Harbour Foods"])
         }

@@ -58,7 +58,9 @@ extension EntitySet {
 
     /// Finds the objects in the order of an attribute: `find()` of the ordered set, without another word.
     ///
-    ///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
+    ///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) {
+    ///         print(customer.name)
+    ///     }
     ///
     /// In asynchronous code, Swift takes this form where `ordered(by:)` is the last word of a query, unless the type or the loop asks for the set: a set
     /// that is to be kept there ends with ``sorted(by:_:)``, or is declared as `let inCork: EntitySet<Customer>`. Further words, such as `limit(20)`,
@@ -87,7 +89,9 @@ extension EntitySet {
 
     /// Finds the objects in the order of relevance: `find()` of the ordered set, without another word, as the asynchronous ``ordered(by:_:)`` does.
     ///
-    ///     for customer in try await crm.customers.matching("harbour").orderedByRelevance() { print(customer.name) }
+    ///     for customer in try await crm.customers.matching("harbour").orderedByRelevance() {
+    ///         print(customer.name)
+    ///     }
     ///
     /// - Throws: as `find()`.
     @_disfavoredOverload
