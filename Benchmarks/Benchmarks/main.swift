@@ -1,8 +1,8 @@
 import Foundation
 import MobileStore
 
-// Servers work as `mobile serve` does. First of all, because the list of benchmarks uses SQLite.
-if CommandLine.arguments.contains(ServerOfBenchmarks.option) { try Database.disableMemoryCount() }
+// As programs with several threads do, and for references too. First of all, because the list of benchmarks uses SQLite.
+try Database.disableMemoryCount()
 
 /// All benchmarks, in the order of the table.
 let benchmarks =
