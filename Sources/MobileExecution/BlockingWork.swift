@@ -10,8 +10,8 @@ package final class BlockingWork: Sendable {
 
     /// - Parameters:
     ///   - threads: the number of jobs that can block at the same time, 1 or more.
-    ///   - lingering: the time for which one thread at most stays awake after a job, in case the next one follows: to wake a thread takes the system
-    ///     longer than many a job. Default zero.
+    ///   - lingering: how long at most one idle thread keeps polling after a job, because waking a thread can take longer than a short job.
+    ///     Default zero.
     package init(threads: Int, lingering: Duration = .zero) { self.threads = WorkThreads(limit: threads, lingering: lingering) }
 
     /// Jobs that wait for a thread still run; those that wait for their time do not.

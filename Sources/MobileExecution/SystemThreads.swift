@@ -30,7 +30,7 @@ package enum SystemThread {
         return status == 0
     }
 
-    /// Lets another thread that is ready have the processor.
+    /// Yields the processor to another runnable thread.
     package static func yield() { sched_yield() }
 
     /// A closure on its way through C.

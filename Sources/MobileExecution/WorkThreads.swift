@@ -2,7 +2,7 @@ internal import Dispatch
 
 /// The threads of a ``BlockingWork`` with the jobs that wait for one of them, and those that wait for their time.
 ///
-/// A thread is started for a job that finds none at rest, up to a limit. While a job waits for its time one thread keeps the time; as soon as
+/// A thread is started for a job that finds none without work, up to a limit. While a job waits for its time one thread keeps the time; as soon as
 /// that one takes a job, another one has to. Each thread sleeps on a bell of its own. The threads own this: the last one to leave frees it.
 final class WorkThreads: Sendable {
     typealias Job = @Sendable () -> Void
@@ -21,12 +21,23 @@ final class WorkThreads: Sendable {
         var resting: [DispatchSemaphore] = []
         /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
         var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
-        /// Whether a thread that has just done a job is awake and looks for the next one. Code that counts on it ends that.
-        var isLingering = false
+        /// The thread that has just done a job and polls for the next one. Whoever assigns a job to it resets this.
+        var lingerer: Lingerer?
         var threads = 0
         var lastNumber: UInt64 = 0
         var isReleased = false
     }
+
+    /// A thread that polls for work.
+    private struct Lingerer {
+        /// The bell of the thread, which identifies it.
+        let bell: DispatchSemaphore
+        /// The time of its last look. A thread that has not looked for a moment has lost the processor, and only another one can begin at once.
+        var seen: SuspendingClock.Instant
+    }
+
+    /// The time after which a lingering thread counts as without a processor.
+    private static let moment = Duration.microseconds(10)
 
     private let limit: Int
     private let lingering: Duration
@@ -81,7 +92,7 @@ final class WorkThreads: Sendable {
             state.isReleased = true
             for bell in state.resting { bell.signal() }
             state.resting = []
-            state.isLingering = false
+            state.lingerer = nil
             wakeKeeper(&state)
             defer { state.delayed = [] }
             return state.delayed.map(\.job)
@@ -95,9 +106,11 @@ final class WorkThreads: Sendable {
     /// with the lock.
     /// - Returns: false when no thread would do the task.
     private func provideThread(_ state: inout State) -> Bool {
-        if state.isLingering {
-            state.isLingering = false
-        } else if let bell = state.resting.popLast() {
+        if let lingerer = state.lingerer {
+            state.lingerer = nil
+            if SuspendingClock.now - lingerer.seen < Self.moment { return true }
+        }
+        if let bell = state.resting.popLast() {
             bell.signal()
         } else if state.threads < limit, SystemThread.start({ self.work() }) {
             state.threads += 1
@@ -125,20 +138,30 @@ final class WorkThreads: Sendable {
                 job()
                 mayLinger = lingering > .zero
             case .linger:
-                linger()
+                linger(bell)
                 mayLinger = false
-            case .rest: bell.wait()
-            case .keepTime(let due): keepTime(until: due, bell)
+            case .rest:
+                bell.wait()
+                mayLinger = false
+            case .keepTime(let due):
+                keepTime(until: due, bell)
+                mayLinger = false
             case .leave: return
             }
         }
     }
 
-    /// Waits, awake, until a job counts on this thread or its time is over. Other threads may use the processor meanwhile.
-    private func linger() {
+    /// Polls until a job is assigned to this thread or its time is over. Other threads may use the processor meanwhile.
+    private func linger(_ bell: DispatchSemaphore) {
         let end = SuspendingClock.now + lingering
-        while state.withLock({ $0.isLingering }) {
-            guard SuspendingClock.now < end else { return state.withLock { $0.isLingering = false } }
+        while true {
+            let now = SuspendingClock.now
+            let goesOn = state.withLock { state in
+                guard state.lingerer?.bell === bell else { return false }
+                state.lingerer = now < end ? Lingerer(bell: bell, seen: now) : nil
+                return now < end
+            }
+            guard goesOn else { return }
             SystemThread.yield()
         }
     }
@@ -158,8 +181,8 @@ final class WorkThreads: Sendable {
                 state.keeper = (bell, first.due)
                 return .keepTime(until: first.due)
             }
-            if mayLinger, !state.isLingering {
-                state.isLingering = true
+            if mayLinger, state.lingerer == nil {
+                state.lingerer = Lingerer(bell: bell, seen: .now)
                 return .linger
             }
             state.resting.append(bell)

@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import MobileExecution
 import Synchronization
+import TestSupport
 import Testing
 
 /// The threads of ``BlockingWork``: the number of concurrent jobs, and the time of delayed ones.
@@ -31,12 +32,12 @@ import Testing
         work.start { first.run() }
         first.hasEnded.wait()  // one thread, which is about to be without work, must do one of the jobs and not more
         for job in jobs { work.start { job.run() } }
-        for job in jobs[..<3] { job.hasBegun.wait() }
+        for job in jobs[..<3] { #expect(job.hasBegun.wait(timeout: .now() + 10) == .success) }
         #expect(jobs.allSatisfy { !$0.isDone })
         jobs[1].mayEnd.signal()
-        jobs[3].hasBegun.wait()
+        #expect(jobs[3].hasBegun.wait(timeout: .now() + 10) == .success)
         for job in [jobs[0], jobs[2], jobs[3]] { job.mayEnd.signal() }
-        for job in jobs { job.hasEnded.wait() }
+        for job in jobs { #expect(job.hasEnded.wait(timeout: .now() + 10) == .success) }
     }
 
     @Test("what is queued when the work is let go still runs, what is delayed is let go", arguments: lingerings)
@@ -63,9 +64,8 @@ import Testing
         #expect(first.isDone)
     }
 
-    @Test("delayed jobs run in the order of their times", arguments: lingerings)
-    func order(lingering: Duration) throws {
-        let work = BlockingWork(threads: 1, lingering: lingering), late = Job(), early = Job()
+    @Test func `delayed jobs run in the order of their times`() throws {
+        let work = BlockingWork(threads: 1), late = Job(), early = Job()
         for job in [late, early] { job.mayEnd.signal() }
         // The times are far apart, so that the second call is made in time even when threads wait for a processor.
         _ = try #require(work.start(after: .milliseconds(300)) { late.run() })
@@ -121,7 +121,7 @@ import Testing
         let work = BlockingWork(threads: 8, lingering: .seconds(60)), ended = DispatchSemaphore(value: 0)
         // On a busy machine a job may come before the thread is without work, and another thread does it.
         var last = (thread: pthread_self(), sleeps: 0), inARow = 0, jobs = 0
-        while inARow < 10, jobs < 20_000 {
+        while inARow < 100, jobs < 100_000 {
             let now = Mutex(last)
             work.start {
                 now.withLock { $0 = (pthread_self(), SleepCount.ofThread) }
@@ -133,7 +133,42 @@ import Testing
             inARow = next == last ? inARow + 1 : 0
             (last, jobs) = (next, jobs + 1)
         }
-        #expect(inARow == 10)
+        #expect(inARow == 100)
+    }
+
+    @Test func `a thread that stays awake leaves when the work is let go`() throws {
+        let ended = DispatchSemaphore(value: 0)
+        for _ in 0..<20 {
+            var work: BlockingWork? = BlockingWork(threads: 2, lingering: .seconds(3600))
+            let first = Job()
+            first.mayEnd.signal()
+            work?.start {
+                ThreadEnd.signal(ended)
+                first.run()
+            }
+            first.hasEnded.wait()
+            work = nil
+            try #require(ended.wait(timeout: .now() + 10) == .success)
+        }
+    }
+
+    @Test func `one thread at most stays awake`() throws {
+        let work = BlockingWork(threads: 8, lingering: .seconds(3600)), threads = Mutex<Set<pthread_t>>([])
+        for _ in 0..<30 {
+            let jobs = (0..<200).map { _ in Job() }
+            for job in jobs { job.mayEnd.signal() }
+            DispatchQueue.concurrentPerform(iterations: jobs.count) { number in
+                work.start {
+                    _ = threads.withLock { $0.insert(pthread_self()) }
+                    jobs[number].run()
+                }
+            }
+            for job in jobs { job.hasEnded.wait() }
+            // They live as long as the work.
+            let all = threads.withLock { Array($0) }
+            try #require(eventually { ThreadTime.busy(all) <= 1 })
+        }
+        withExtendedLifetime(work) {}
     }
 
     @Test("jobs and timers from many threads all run, each once", arguments: [1, 2, 8], lingerings)
@@ -165,7 +200,38 @@ import Testing
 private enum SleepCount {
     static var ofThread: Int {
         var usage = rusage()
-        getrusage(1, &usage)  // RUSAGE_THREAD, whose macro Swift does not import
+        precondition(getrusage(1, &usage) == 0)  // RUSAGE_THREAD, whose macro Swift does not import
         return usage.ru_nvcsw
     }
+}
+
+/// The processor time of threads.
+private enum ThreadTime {
+    private static func milliseconds(_ thread: pthread_t) -> Int {
+        var clock = clockid_t(), time = timespec()
+        precondition(pthread_getcpuclockid(thread, &clock) == 0 && clock_gettime(clock, &time) == 0)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+
+    /// The number of threads that use a processor while the calling thread uses one for 20 ms.
+    static func busy(_ threads: [pthread_t]) -> Int {
+        let before = threads.map(milliseconds), own = milliseconds(pthread_self())
+        while milliseconds(pthread_self()) < own + 20 {}
+        return zip(threads, before).count { milliseconds($0) > $1 + 1 }
+    }
+}
+
+/// Signals at the end of a thread.
+private enum ThreadEnd {
+    private static let key: pthread_key_t = {
+        var key = pthread_key_t()
+        let status = pthread_key_create(&key) { context in
+            if let context { Unmanaged<DispatchSemaphore>.fromOpaque(context).takeRetainedValue().signal() }
+        }
+        precondition(status == 0)
+        return key
+    }()
+
+    /// Has a semaphore signalled when the calling thread ends.
+    static func signal(_ ended: DispatchSemaphore) { pthread_setspecific(key, Unmanaged.passRetained(ended).toOpaque()) }
 }

@@ -19,7 +19,7 @@ struct ConcurrentChangeTests {
         // The create will have the id b1. The other change writes this object, and then m5, which another session holds.
         bench.adapter.objects = ["b1": ["a": "new"], "m5": ["a": "new"]]
         let holder = try database.connect()
-        // Under a sanitizer, the others take longer to arrive than a session may do nothing with its locks.
+        // Under a sanitizer the other sessions may arrive only after the idle-in-transaction timeout.
         try holder.execute("SET idle_in_transaction_session_timeout = 0")
         try holder.execute("BEGIN")
         try holder.execute("SELECT 1 FROM _rho_md WHERE object = 'm5' FOR UPDATE")

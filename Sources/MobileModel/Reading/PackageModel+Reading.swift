@@ -14,7 +14,7 @@ extension PackageModel {
         try self.init(contentsOf: url, pageSize: nil, warnings: &warnings)
     }
 
-    /// Reads a model that only describes the databases of an earlier release: names of members may be words of Swift, as that release had them.
+    /// Reads a model that only describes the databases of an earlier release: names of members may be Swift keywords, and nothing else is different.
     package init(earlier url: URL) throws(ModelError) {
         var warnings: [ModelProblem] = []
         try self.init(contentsOf: url, pageSize: nil, isEarlier: true, warnings: &warnings)

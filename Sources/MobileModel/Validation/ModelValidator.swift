@@ -1,7 +1,7 @@
 /// Checks the meaning of a model: names, references, types and SQL. The parts are in extensions, one per concept.
 struct ModelValidator {
     let model: PackageModel
-    /// Whether the model only describes the databases of an earlier release, so that names of members need not fit Swift.
+    /// Whether the model only describes the databases of an earlier release, so that names of members may be Swift keywords.
     var isEarlier = false
     var problems: [ModelProblem] = []
 

@@ -79,7 +79,7 @@ struct RequestTarget {
     let path: String
 
     init(_ url: String) {
-        // By bytes: the marks are ASCII.
+        // Works on UTF-8 bytes, because all delimiters are ASCII.
         let url = url.utf8, scheme = url.prefix { $0 != UInt8(ascii: ":") }
         let rest = url.dropFirst(scheme.count + 3)
         isSecure = Substring(scheme).lowercased() == "https"

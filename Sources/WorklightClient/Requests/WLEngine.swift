@@ -16,8 +16,7 @@ final class WLEngine: @unchecked Sendable {
 
     /// The requests in progress at a time; further ones wait for a thread.
     static let maximumTransmissions = 32
-    /// The time for which one thread without work stays awake after a callback, in which applications often make the next call: about as long as the system
-    /// takes to wake two threads.
+    /// How long an idle thread keeps polling after its last job: an application often makes the next call in a callback, or right after it.
     private static let lingering = Duration.microseconds(50)
     /// The responses with a challenge that one request may get.
     static let maximumRounds = 10

@@ -23,7 +23,7 @@ final class WLRequest: @unchecked Sendable {
     let method: String
     let url: String
     /// The parts of the address that decide about cookies.
-    private(set) lazy var target = RequestTarget(url)
+    let target: RequestTarget
     let fields: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
     /// A body in place of the form.
@@ -56,6 +56,7 @@ final class WLRequest: @unchecked Sendable {
         self.kind = kind
         self.method = method
         self.url = url
+        target = RequestTarget(url)
         self.fields = fields
         self.headers = headers
         self.body = body

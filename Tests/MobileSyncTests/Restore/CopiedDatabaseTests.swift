@@ -23,7 +23,7 @@ import Testing
         return customer
     }
 
-    /// - Parameter now: the time of the device, at which it stays; nil for the real time.
+    /// - Parameter now: a fixed time for the device's clock; nil for the real clock.
     private func registered(_ name: String, _ bench: TestBench, _ now: Date? = nil) throws -> Device {
         let device = try bench.newDevice(name, environment: now.map { now in Environment(now: { now }) } ?? Environment())
         try device.application.register(timeout: .seconds(60))

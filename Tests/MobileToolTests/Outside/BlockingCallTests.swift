@@ -76,8 +76,8 @@ import Testing
                 let query = \(chain)
                 let objects = try await query.find()
                 print(objects.count, try await query.count(), try await query.first()?.name ?? "")
-                let kept = crm.customers.sorted(by: \\.name), typed: EntitySet<Customer> = \(ordered), list = try await \(ordered)
-                print(kept == typed, list.count, try await \(ordered).count(), try await \(ordered).first()?.name ?? "")
+                let kept = crm.customers.sorted(by: \\.name), typed: EntitySet<Customer> = \(ordered)
+                print(kept == typed, try await \(ordered).count(), try await \(ordered).first()?.name ?? "")
                 print(try await \(ordered).contains { $0.name.isEmpty }, try await \(ordered).map(\\.name))
                 print(try await \(ordered).first { $0.name.isEmpty }?.name ?? "", try await \(ordered).reduce(0) { $0 + $1.name.count })
                 for try await name in \(ordered).map({ $0.name }) { print(name) }
@@ -88,8 +88,13 @@ import Testing
             """
         let messages = try code.check(asynchronous, as: "Code.swift", warnings: true)
         #expect(messages == "", "\(messages)")
-        let blocking = "\(Self.imports)func run(_ crm: CRM) throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
+        let unread = "\(Self.imports)func run(_ crm: CRM) async throws {\n    let query = \(ordered)\n    print(query)\n}\n"
+        #expect(try code.check(unread, as: "Code.swift").contains("is 'async' but is not marked with 'await'"))
+        let blocking = "\(Self.imports)func run(_ crm: CRM) throws {\n    let query = \(ordered)\n    for customer in try query.find() { print(customer.name) }\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
         #expect(try code.check(blocking, as: "Code.swift", warnings: true) == "")
+        // At the top level of a program, a loop is enough to make the code asynchronous.
+        let top = "\(Self.imports)let crm = try CRM.open()\nfor customer in try await \(ordered) { print(customer.name) }\n"
+        #expect(try code.check(top, as: "main.swift") == "")
         let silent = "\(Self.imports)func run(_ crm: CRM) async throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
         #expect(try code.check(silent, as: "Code.swift").contains("Code.swift:6:"))
     }

@@ -244,7 +244,7 @@ import Testing
             // Example: end
             #expect(example.take() == ["Harbour Foods"])
         }
-        let descending: EntityList = try await crm.customers.ordered(by: \.creditLimit, .descending)
+        let descending = try await crm.customers.ordered(by: \.creditLimit, .descending)
         #expect(descending.map(\.name) == ["Castle Inn", "Harbour Foods", "Mill & Sons"])
         for customer in try await crm.customers.where({ $0.name.contains("inn") }).find() { print(customer.name) }
         for try await customer in crm.customers.ordered(by: \.name).offset(1).limit(1) { print(customer.name) }

@@ -13,7 +13,7 @@ import Testing
         WLProcedureInvocationData(adapter: "a", procedure: "p", parameters: [.integer(Int64(number))])
     }
 
-    /// - Parameter made: is fired when all calls are made.
+    /// - Parameter made: fired once all calls have been made.
     private func run(_ client: WLClient, _ count: Int, made: Signal? = nil) async -> [RecordingDelegate] {
         let delegates = (0..<count).map { _ in RecordingDelegate() }
         for (number, delegate) in delegates.enumerated() { client.invokeProcedure(call(number), delegate: delegate) }

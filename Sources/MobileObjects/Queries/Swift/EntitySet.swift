@@ -5,8 +5,8 @@
 ///     for try await customer in crm.customers.where(\.city == "Cork").ordered(by: \.name) { print(customer.name) }
 ///     for customer in try await crm.customers.where(\.city == "Cork").find() { print(customer.name) }
 ///
-/// The first loop reads all objects at once, in their present state; the second one reads them a page at a time. `find()` reads a
-/// query that ends with any word, and has a form for code that blocks.
+/// The first loop reads all objects at once, in their present state; the second one reads them a page at a time. `find()` works for every query, and also
+/// has a blocking form.
 public struct EntitySet<Root: QueryableEntity>: Sendable, Hashable {
     /// The database of the objects.
     public let package: Root.Package
@@ -56,22 +56,23 @@ extension EntitySet {
         sorted(by: column, order)
     }
 
-    /// Finds the objects in the order of an attribute: `find()` of the ordered set, without another word.
+    /// Finds the objects in the order of an attribute, for a loop: the same as `sorted(by:).find()`.
     ///
     ///     for customer in try await crm.customers.where(\.city == "Cork").ordered(by: \.name) {
     ///         print(customer.name)
     ///     }
     ///
-    /// In asynchronous code, Swift takes this form where `ordered(by:)` is the last word of a query, unless the type or the loop asks for the set: a set
-    /// that is to be kept there ends with ``sorted(by:_:)``, or is declared as `let inCork: EntitySet<Customer>`. Further words, such as `limit(20)`,
-    /// continue the query.
+    /// In `async` functions, and in closures that contain `await`, Swift takes this form where `ordered(by:)` ends a query and nothing asks for a set.
+    /// Without `try await` the query does not compile there: to keep it, end it with `sorted(by:)`, or declare its type, as in
+    /// `let inCork: EntitySet<Customer> = ...`. The methods of sets, such as `limit(20)`, `first()` and `count()`, continue the query.
     ///
     /// - Throws: as `find()`.
     @_disfavoredOverload
     public nonisolated(nonsending) func ordered<Value>(
         by column: KeyPath<Root.Columns, Column<Root, Value>>, _ order: SortOrder = .ascending
-    ) async throws -> EntityList<Root> {
-        // Disfavoured, because Swift could not choose otherwise where list and set have a method of one name, such as `contains`.
+    ) async throws -> some Sequence<Root> {
+        // Disfavoured: otherwise calls to methods that both types have, such as `contains`, would be ambiguous. A sequence and not a list, so that no
+        // whole table is read for its `first` or `count`.
         try await sorted(by: column, order).find()
     }
 
@@ -87,7 +88,8 @@ extension EntitySet {
     ///     for customer in try best.find() { print(customer.name) }
     public func orderedByRelevance() -> EntitySet { sortedByRelevance() }
 
-    /// Finds the objects in the order of relevance: `find()` of the ordered set, without another word, as the asynchronous ``ordered(by:_:)`` does.
+    /// Finds the objects in the order of relevance, for a loop: the same as `sortedByRelevance().find()`. Swift takes it in the places of the asynchronous
+    /// `ordered(by:)`.
     ///
     ///     for customer in try await crm.customers.matching("harbour").orderedByRelevance() {
     ///         print(customer.name)
@@ -95,9 +97,9 @@ extension EntitySet {
     ///
     /// - Throws: as `find()`.
     @_disfavoredOverload
-    public nonisolated(nonsending) func orderedByRelevance() async throws -> EntityList<Root> { try await sortedByRelevance().find() }
+    public nonisolated(nonsending) func orderedByRelevance() async throws -> some Sequence<Root> { try await sortedByRelevance().find() }
 
-    /// Does the same as ``ordered(by:_:)``, in the words of ``EntityQuery``. It returns a set in asynchronous code as well, and reads nothing.
+    /// Orders the set by an attribute, as the form of `ordered(by:)` that returns a set. It is a set in asynchronous code as well, and reads nothing.
     ///
     ///     let query = crm.customers.sorted(by: \.city).sorted(by: \.creditLimit, .descending)
     ///     for customer in try query.find() { print("\(customer.city): \(customer.name)") }
@@ -105,7 +107,7 @@ extension EntitySet {
         with(query.sorted(by: column, order))
     }
 
-    /// Does the same as ``orderedByRelevance()``, in the words of ``EntityQuery``.
+    /// Orders the set by relevance, as the form of `orderedByRelevance()` that returns a set.
     ///
     ///     let best = crm.customers.matching("harbour").sortedByRelevance().take(10)
     ///     for customer in try best.find() { print(customer.name) }
