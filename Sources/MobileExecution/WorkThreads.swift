@@ -21,7 +21,7 @@ final class WorkThreads: Sendable {
         var resting: [DispatchSemaphore] = []
         /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
         var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
-        /// The thread that has just done a job and polls for the next one. Whoever assigns a job to it resets this.
+        /// The thread that has just done a job and polls for the next one. Code that assigns a job to it resets this.
         var lingerer: Lingerer?
         var threads = 0
         var lastNumber: UInt64 = 0

@@ -93,8 +93,9 @@ import Testing
         let blocking = "\(Self.imports)func run(_ crm: CRM) throws {\n    let query = \(ordered)\n    for customer in try query.find() { print(customer.name) }\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
         #expect(try code.check(blocking, as: "Code.swift", warnings: true) == "")
         // At the top level of a program, a loop is enough to make the code asynchronous.
-        let top = "\(Self.imports)let crm = try CRM.open()\nfor customer in try await \(ordered) { print(customer.name) }\n"
-        #expect(try code.check(top, as: "main.swift") == "")
+        let top = "\(Self.imports)func made<T>() -> T { fatalError() }\n\(Self.context)for found in try await \(ordered) { print(found.name) }\n"
+        let refusals = try code.check(top, as: "main.swift")
+        #expect(refusals == "", "\(refusals)")
         let silent = "\(Self.imports)func run(_ crm: CRM) async throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
         #expect(try code.check(silent, as: "Code.swift").contains("Code.swift:6:"))
     }
