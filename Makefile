@@ -22,20 +22,16 @@ demo: ready ## build in release mode and show a whole offline-first application 
 # The number of tests that run at a time. Without it all begin at once, and hundreds of servers and databases are open together.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 
-# Options of `swift test` that name a file for the events of the last run.
+# The beginning of the names of files for the events of the last run of all tests: see .ci/test.
 EVENTS ?=
 
-# The tests of the server and of its two faces run twice, with their state in PostgreSQL and in SQLite. A machine without PostgreSQL skips the first run and
-# says so.
-test: ready-to-test ## run all tests
+test: ready-to-test ## run all tests, those of the server twice: with its state in PostgreSQL and in SQLite
 ifeq ($(ARGS),)
 	@swift build --build-tests
-	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then \
-	    echo 'the tests of the server, with its state in PostgreSQL:'; \
-	    SERVER_STORE=postgresql .ci/in-memory swift test --skip-build --disable-xctest $(EVENTS) --filter '^MobileServer(RhoConnect|Worklight)?Tests\.'; \
-	else echo 'no PostgreSQL on this machine: the tests of the server run with their state in SQLite only'; fi
+	@.ci/test $(EVENTS)
+else
+	.ci/in-memory swift test --disable-xctest $(ARGS)
 endif
-	.ci/in-memory swift test --disable-xctest $(EVENTS) $(if $(ARGS),$(ARGS),--skip-build)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
 PREFIX ?= /usr/local

@@ -15,14 +15,18 @@ typedef struct ct_sigpipe {
 
 static inline void ct_sigpipe_block(ct_sigpipe *state)
 {
-    sigset_t pending;
     sigset_t pipe_only;
-    sigemptyset(&pending);
-    sigpending(&pending);
-    state->was_pending = sigismember(&pending, SIGPIPE) == 1;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
     pthread_sigmask(SIG_BLOCK, &pipe_only, &state->previous);
+    // A signal that a thread does not block is never pending for it.
+    state->was_pending = false;
+    if (sigismember(&state->previous, SIGPIPE) == 1) {
+        sigset_t pending;
+        sigemptyset(&pending);
+        sigpending(&pending);
+        state->was_pending = sigismember(&pending, SIGPIPE) == 1;
+    }
 }
 
 static inline void ct_sigpipe_restore(const ct_sigpipe *state)

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Synchronization
 
 /// The threads of a ``BlockingWork`` with the jobs that wait for one of them, and those that wait for their time.
 ///
@@ -21,26 +22,32 @@ final class WorkThreads: Sendable {
         var resting: [DispatchSemaphore] = []
         /// The thread that sleeps until the first delayed job is due. The same holds for its bell.
         var keeper: (bell: DispatchSemaphore, until: SuspendingClock.Instant)?
-        /// The thread that has just done a job and polls for the next one. Code that assigns a job to it resets this.
-        var lingerer: Lingerer?
+        /// The thread that has just done a job and polls for the next one. Code that resets this calls it.
+        var lingerer: Seat?
+        /// The lingering thread to be called after the lock.
+        var called: Seat?
         var threads = 0
         var lastNumber: UInt64 = 0
         var isReleased = false
     }
 
-    /// A thread that polls for work.
-    private struct Lingerer {
-        /// The bell of the thread, which identifies it.
-        let bell: DispatchSemaphore
-        /// The time of its last look. A thread that has not looked for a moment has lost the processor, and only another one can begin at once.
-        var seen: SuspendingClock.Instant
+    /// Where a thread waits. Between jobs that follow one another closely it polls, without the lock, which those who bring jobs would wait for.
+    private final class Seat: Sendable {
+        let bell = DispatchSemaphore(value: 0)
+        /// Whether the thread has to look for work.
+        let isCalled = Atomic(false)
+        /// The time of its last poll, in nanoseconds. A thread that has not polled for a moment has lost the processor, and only another one can begin at once.
+        let seen = Atomic<UInt64>(0)
     }
 
-    /// The time after which a lingering thread counts as without a processor.
-    private static let moment = Duration.microseconds(10)
+    /// The time in nanoseconds after which a lingering thread counts as without a processor.
+    private static let moment: UInt64 = 10_000
+
+    private static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
     private let limit: Int
-    private let lingering: Duration
+    /// In nanoseconds.
+    private let lingering: UInt64
     private let state = SystemLock(State())
 
     /// - Parameters:
@@ -49,11 +56,22 @@ final class WorkThreads: Sendable {
     init(limit: Int, lingering: Duration) {
         precondition(limit > 0, "no work without a thread")
         self.limit = limit
-        self.lingering = lingering
+        self.lingering = UInt64(max(0, lingering / .nanoseconds(1)))
+    }
+
+    /// Runs `body` with the state, then calls the lingering thread that got work.
+    private func withState<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        let (result, called) = state.withLock { state in
+            let result = body(&state)
+            defer { state.called = nil }
+            return (result, state.called)
+        }
+        called?.isCalled.store(true, ordering: .releasing)
+        return result
     }
 
     func start(_ job: @escaping Job) {
-        let hasThread = state.withLock { state in
+        let hasThread = withState { state in
             guard provideThread(&state) else { return false }
             state.jobs.append(job)
             return true
@@ -64,7 +82,7 @@ final class WorkThreads: Sendable {
     /// - Returns: the job's number for ``cancel(_:)``; nil when there is no thread and the system cannot start one.
     func start(after span: Duration, _ job: @escaping Job) -> UInt64? {
         let due = SuspendingClock.now + span
-        return state.withLock { state in
+        return withState { state -> UInt64? in
             if let keeper = state.keeper {
                 if due < keeper.until { wakeKeeper(&state) }
             } else if !provideThread(&state) {
@@ -88,11 +106,11 @@ final class WorkThreads: Sendable {
 
     /// The threads end when the queue is empty, and are not waited for.
     func release() {
-        let dropped = state.withLock { state in
+        let dropped = withState { state in
             state.isReleased = true
             for bell in state.resting { bell.signal() }
             state.resting = []
-            state.lingerer = nil
+            callLingerer(&state)
             wakeKeeper(&state)
             defer { state.delayed = [] }
             return state.delayed.map(\.job)
@@ -107,8 +125,8 @@ final class WorkThreads: Sendable {
     /// - Returns: false when no thread would do the task.
     private func provideThread(_ state: inout State) -> Bool {
         if let lingerer = state.lingerer {
-            state.lingerer = nil
-            if SuspendingClock.now - lingerer.seen < Self.moment { return true }
+            callLingerer(&state)
+            if Self.now &- lingerer.seen.load(ordering: .relaxed) < Self.moment { return true }
         }
         if let bell = state.resting.popLast() {
             bell.signal()
@@ -118,6 +136,11 @@ final class WorkThreads: Sendable {
             wakeKeeper(&state)
         }
         return state.threads > 0
+    }
+
+    private func callLingerer(_ state: inout State) {
+        guard let lingerer = state.lingerer else { return }
+        (state.lingerer, state.called) = (nil, lingerer)
     }
 
     private func wakeKeeper(_ state: inout State) {
@@ -130,44 +153,49 @@ final class WorkThreads: Sendable {
     }
 
     private func work() {
-        let bell = DispatchSemaphore(value: 0)
+        let seat = Seat()
         var mayLinger = false
         while true {
-            switch nextStep(bell, mayLinger: mayLinger) {
+            switch nextStep(seat, mayLinger: mayLinger) {
             case .run(let job):
                 job()
-                mayLinger = lingering > .zero
+                mayLinger = lingering > 0
             case .linger:
-                linger(bell)
+                linger(seat)
                 mayLinger = false
             case .rest:
-                bell.wait()
+                seat.bell.wait()
                 mayLinger = false
             case .keepTime(let due):
-                keepTime(until: due, bell)
+                keepTime(until: due, seat.bell)
                 mayLinger = false
             case .leave: return
             }
         }
     }
 
-    /// Polls until a job is assigned to this thread or its time is over. Other threads may use the processor meanwhile.
-    private func linger(_ bell: DispatchSemaphore) {
-        let end = SuspendingClock.now + lingering
-        while true {
-            let now = SuspendingClock.now
-            let goesOn = state.withLock { state in
-                guard state.lingerer?.bell === bell else { return false }
-                state.lingerer = now < end ? Lingerer(bell: bell, seen: now) : nil
-                return now < end
+    /// Polls until this thread is called or its time is over. Other threads may use the processor meanwhile.
+    private func linger(_ seat: Seat) {
+        let end = Self.now &+ lingering
+        while !seat.isCalled.load(ordering: .acquiring) {
+            let now = Self.now
+            if now >= end {
+                let isBack = state.withLock { state in
+                    guard state.lingerer === seat else { return false }
+                    state.lingerer = nil
+                    return true
+                }
+                if isBack { return }
+                // Somebody is about to call.
             }
-            guard goesOn else { return }
+            seat.seen.store(now, ordering: .relaxed)
             SystemThread.yield()
         }
+        seat.isCalled.store(false, ordering: .relaxed)
     }
 
-    private func nextStep(_ bell: DispatchSemaphore, mayLinger: Bool) -> Step {
-        state.withLock { state in
+    private func nextStep(_ seat: Seat, mayLinger: Bool) -> Step {
+        withState { state in
             moveDue(&state)
             if let job = state.jobs.popFirst() {
                 if !state.delayed.isEmpty, state.keeper == nil { _ = provideThread(&state) }  // to keep the time meanwhile
@@ -178,14 +206,15 @@ final class WorkThreads: Sendable {
                 return .leave
             }
             if let first = state.delayed.first, state.keeper == nil {
-                state.keeper = (bell, first.due)
+                state.keeper = (seat.bell, first.due)
                 return .keepTime(until: first.due)
             }
             if mayLinger, state.lingerer == nil {
-                state.lingerer = Lingerer(bell: bell, seen: .now)
+                seat.seen.store(Self.now, ordering: .relaxed)
+                state.lingerer = seat
                 return .linger
             }
-            state.resting.append(bell)
+            state.resting.append(seat.bell)
             return .rest
         }
     }

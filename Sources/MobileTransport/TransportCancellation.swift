@@ -5,7 +5,8 @@ internal import MobileExecution
 public final class TransportCancellation: Sendable {
     private struct State {
         var isCancelled = false
-        var handlers: [Int: @Sendable () -> Void] = [:]
+        /// Few at a time.
+        var handlers: [(number: Int, call: @Sendable () -> Void)] = []
         var nextHandler = 0
     }
     private let state = SystemLock(State())
@@ -21,7 +22,7 @@ public final class TransportCancellation: Sendable {
         state.withLock { state in
             state.isCancelled = true
             // Under the lock, so that the handler of a request is not called after the request has removed it.
-            for handler in state.handlers.values { handler() }
+            for handler in state.handlers { handler.call() }
         }
     }
 
@@ -31,10 +32,10 @@ public final class TransportCancellation: Sendable {
         let number = try state.withLock { state in
             guard !state.isCancelled else { throw TransportError(.cancelled, "the request was cancelled before it began") }
             state.nextHandler += 1
-            state.handlers[state.nextHandler] = handler
+            state.handlers.append((state.nextHandler, handler))
             return state.nextHandler
         }
-        defer { state.withLock { _ = $0.handlers.removeValue(forKey: number) } }
+        defer { state.withLock { $0.handlers.removeAll { $0.number == number } } }
         return try body()
     }
 }

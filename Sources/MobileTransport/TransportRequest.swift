@@ -87,6 +87,6 @@ public struct TransportResponse: Sendable {
 
     /// The first field of this name in any case; nil if there is none.
     public func header(_ name: String) -> String? {
-        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+        headers.first { $0.name.isField(name) }?.value
     }
 }

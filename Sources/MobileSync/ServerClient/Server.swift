@@ -231,7 +231,7 @@ struct Server: Sendable {
         do {
             return try transport.send(request).response.header(Endpoint.uploadOffset).flatMap { Int($0) }
         } catch let error as TransportError where error.status == 409 {
-            return error.headers.last { $0.name.lowercased() == Endpoint.uploadOffset }.flatMap { Int($0.value) }
+            return error.headers.last { $0.name.isField(Endpoint.uploadOffset) }.flatMap { Int($0.value) }
         }
     }
 

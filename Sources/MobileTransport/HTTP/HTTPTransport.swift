@@ -55,10 +55,11 @@ final class HTTPClient: @unchecked Sendable {
     init(_ configuration: HTTPTransport.Configuration) throws {
         var handle: OpaquePointer?
         var error = ct_error()
-        let status = CStrings.with([
-            configuration.trustedCertificates, configuration.identity, configuration.identityPassword, configuration.proxy,
-            configuration.userAgent,
-        ]) { texts in
+        var texts = CStrings()
+        for text in [
+            configuration.trustedCertificates, configuration.identity, configuration.identityPassword, configuration.proxy, configuration.userAgent,
+        ] { texts.append(text) }
+        let status = texts.with { texts in
             var options = ct_options(
                 trusted_pem: texts[0], identity_pem: texts[1], identity_password: texts[2], proxy: texts[3], user_agent: texts[4],
                 maximum_connections: 1)
@@ -75,7 +76,7 @@ final class HTTPClient: @unchecked Sendable {
 
     /// Performs one request.
     func perform(_ request: TransportRequest, _ receive: (RawSpan) throws -> Void) throws -> TransportResponse {
-        for (name, value) in request.headers where (name + value).utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) {
+        for (name, value) in request.headers where name.utf8.contains(where: Self.isControl) || value.utf8.contains(where: Self.isControl) {
             throw TransportError(.badRequest, "header field \"\(name.prefix(80))\": control characters are not allowed")
         }
         let shortBody = request.shortBody, source = shortBody == nil ? try request.body.makeSource() : nil
@@ -98,22 +99,27 @@ final class HTTPClient: @unchecked Sendable {
         }
     }
 
+    private static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
+
     private func perform(
         _ request: TransportRequest, _ exchange: HTTPExchange, _ shortBody: UnsafeRawBufferPointer?, _ summary: inout ct_summary,
         _ error: inout ct_error
     ) -> ct_status {
-        // libcurl's form of an empty field is "Name;"; "Expect:" has it leave out the field that it adds to a request with a body.
-        let lines = request.headers.map { field in
-            if field.value.isEmpty { return field.name.lowercased() == "expect" ? "\(field.name):" : "\(field.name);" }
-            return "\(field.name): \(field.value)"
+        var texts = CStrings()
+        texts.append(request.method)
+        texts.append(request.url)
+        for (name, value) in request.headers {
+            // libcurl's form of an empty field is "Name;"; "Expect:" has it leave out the field that it adds to a request with a body.
+            texts.append(name, value.isEmpty ? (name.isField("expect") ? ":" : ";") : ": ", value)
         }
-        return CStrings.with([request.method, request.url] + lines) { texts in
+        let count = request.headers.count
+        return texts.with { texts in
             texts.withUnsafeBufferPointer { texts in
                 guard let method = texts[0], let url = texts[1], let start = texts.baseAddress else { return CT_ERROR_REQUEST }
                 // No line is nil, so none of the pointers is null.
-                return (start + 2).withMemoryRebound(to: UnsafePointer<CChar>.self, capacity: lines.count) { headerLines in
+                return (start + 2).withMemoryRebound(to: UnsafePointer<CChar>.self, capacity: count) { headerLines in
                     var raw = ct_request(
-                        method: method, url: url, header_lines: lines.isEmpty ? nil : headerLines, header_count: lines.count,
+                        method: method, url: url, header_lines: count == 0 ? nil : headerLines, header_count: count,
                         context: Unmanaged.passUnretained(exchange).toOpaque(),
                         read: exchange.source == nil ? nil : HTTPExchange.read,
                         rewind: exchange.source?.canRewind == true ? HTTPExchange.rewind : nil,
@@ -150,17 +156,32 @@ extension Duration {
     }
 }
 
-/// C strings of several texts, valid during a call.
-enum CStrings {
-    static func with<Result>(_ texts: [String?], _ body: ([UnsafePointer<CChar>?]) throws -> Result) rethrows -> Result {
-        var bytes: [CChar] = []
-        let starts = texts.map { text -> Int? in
-            guard let text else { return nil }
-            defer { bytes += text.utf8CString }
-            return bytes.count
-        }
-        return try bytes.withUnsafeBufferPointer { buffer in
-            try body(starts.map { start in start.flatMap { start in buffer.baseAddress.map { $0 + start } } })
+/// C strings of several texts, one after the other in memory.
+struct CStrings {
+    private var bytes: [UInt8] = []
+    /// Where each text begins; nil for a missing one.
+    private var starts: [Int?] = []
+
+    /// Adds a text, or none.
+    mutating func append(_ text: String?) {
+        guard let text else { return starts.append(nil) }
+        append(text, "", "")
+    }
+
+    /// Adds three texts as one.
+    mutating func append(_ first: String, _ second: String, _ third: String) {
+        starts.append(bytes.count)
+        bytes += first.utf8
+        bytes += second.utf8
+        bytes += third.utf8
+        bytes.append(0)
+    }
+
+    /// Calls `body` with the texts in their order. The pointers are valid during the call.
+    func with<Result>(_ body: ([UnsafePointer<CChar>?]) throws -> Result) rethrows -> Result {
+        try bytes.withUnsafeBytes { buffer in
+            let buffer = buffer.assumingMemoryBound(to: CChar.self)
+            return try body(starts.map { start in start.flatMap { start in buffer.baseAddress.map { $0 + start } } })
         }
     }
 }

@@ -21,7 +21,7 @@ public enum RetryAfter {
     private static let longest: Int64 = 366 * 86_400
 
     private static func value(of name: String, _ headers: [(name: String, value: String)]) -> String? {
-        headers.last { $0.name.lowercased() == name }?.value
+        headers.last { $0.name.isField(name) }?.value
     }
 }
 

@@ -76,7 +76,7 @@ enum SessionCookie {
 
     /// The cookie as a `Cookie` field sends it back; nil without one. Its value is opaque.
     static func value(in response: TransportResponse) -> String? {
-        for field in response.headers where field.name.lowercased() == "set-cookie" {
+        for field in response.headers where field.name.isField("Set-Cookie") {
             let pair = field.value.prefix { $0 != ";" }
             guard pair.hasPrefix(name + "="), pair.count > name.count + 1 else { continue }
             return pair + ";"

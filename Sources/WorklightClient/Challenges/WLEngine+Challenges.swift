@@ -218,7 +218,7 @@ extension WLEngine {
             return completion(.failure(WLFailResponse(.unexpectedError, "a login form is sent with GET or POST, not with \(method.prefix(20))")))
         }
         let isAbsolute = url.hasPrefix("http") && url.contains(":")
-        let address = isAbsolute ? url : configuration.applicationURL + url.drop { $0 == "/" }
+        let address = isAbsolute ? url : applicationURL + url.drop { $0 == "/" }
         let fields = [("isAjaxRequest", "true")] + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         send(
             WLRequest(

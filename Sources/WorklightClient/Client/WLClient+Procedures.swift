@@ -82,9 +82,9 @@ extension WLClient {
         var fields = data.fields
         if options.compressResponse { fields[3].value = "true" }
         let request = WLRequest(
-            .procedure, url: configuration.applicationURL + "query", fields: fields, timeout: options.timeout ?? configuration.defaultTimeout,
+            .procedure, address: engine.procedures, fields: fields, timeout: options.timeout ?? configuration.defaultTimeout,
             context: options.invocationContext, completion: completion)
-        engine.mailbox.post { self.engine.send(request) }
+        engine.mailbox.post { self.engine.transmission(of: request) }
         return request
     }
 }

@@ -100,7 +100,7 @@ public final class WLClient: Sendable {
         _ extractor: WLCookieExtractor?, _ timeout: Duration?, _ completion: @escaping @Sendable (WLRequest.Outcome) -> Void
     ) -> WLRequest {
         let request = WLRequest(
-            .standard, url: configuration.applicationURL + "init", fields: [("action", "test")], timeout: timeout ?? configuration.defaultTimeout
+            .standard, url: engine.applicationURL + "init", fields: [("action", "test")], timeout: timeout ?? configuration.defaultTimeout
         ) { outcome in
             if case .success(let response) = outcome { self.becomeConnected(response) }
             completion(outcome)
@@ -124,7 +124,7 @@ public final class WLClient: Sendable {
                 }
                 engine.headers.instanceID = engine.keep(or: nil) { try engine.store?.setting(.instance) }
             }
-            engine.send(request)
+            return engine.transmission(of: request)
         }
         return request
     }
@@ -161,7 +161,10 @@ public final class WLClient: Sendable {
             configuration.log("a challenge handler without a realm was not registered")
             return false
         }
-        engine.mailbox.post { self.engine.register(handler) }
+        engine.mailbox.post {
+            self.engine.register(handler)
+            return nil
+        }
         return true
     }
 
@@ -199,8 +202,8 @@ public final class WLClient: Sendable {
         _ path: String, _ fields: [(name: String, value: String)], completion: @escaping @Sendable (WLRequest.Outcome) -> Void
     ) -> WLRequest {
         let request = WLRequest(
-            .standard, url: configuration.applicationURL + path, fields: fields, timeout: configuration.defaultTimeout, completion: completion)
-        engine.mailbox.post { self.engine.send(request) }
+            .standard, url: engine.applicationURL + path, fields: fields, timeout: configuration.defaultTimeout, completion: completion)
+        engine.mailbox.post { self.engine.transmission(of: request) }
         return request
     }
 

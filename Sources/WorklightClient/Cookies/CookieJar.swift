@@ -4,6 +4,8 @@ internal import MobileTransport
 struct CookieJar {
     /// The cookie of the anonymous user. It survives restarts of the application and new connects.
     static let persistentName = "WL_PERSISTENT_COOKIE"
+    /// The header field with which a server sets a cookie.
+    static let responseField = "Set-Cookie"
     /// The most cookies; the oldest one goes first. A server that sends more cannot fill the memory.
     static let maximumCookies = 100
 
@@ -13,7 +15,9 @@ struct CookieJar {
         let since: UInt64
     }
 
-    private var entries: [Entry] = []
+    private var entries: [Entry] = [] { didSet { last = nil } }
+    /// The field of the last request, with the times between which it is right: most requests of a client go to one address.
+    private var last: (target: RequestTarget, field: String?, times: Range<Double>)?
 
     var cookies: [WLCookie] { entries.map(\.cookie) }
 
@@ -51,7 +55,7 @@ struct CookieJar {
         var taken = Taken()
         // Before all of them: one response may set a cookie twice.
         let known = self
-        for (name, value) in headers where name.lowercased() == "set-cookie" {
+        for (name, value) in headers where name.isField(Self.responseField) {
             guard let cookie = WLCookie(setCookie: value, from: url, now: now) else { continue }
             if let newer = known.entry(like: cookie), newer.since > sentAt {
                 taken.isLate = taken.isLate || newer.cookie.value != cookie.value
@@ -64,16 +68,36 @@ struct CookieJar {
     }
 
     /// Returns the field `Cookie` of a request; nil if no cookie fits.
-    func field(for url: RequestTarget, now: Double) -> String? {
-        let fitting = entries.lazy.map(\.cookie).filter { $0.fits(url) && !$0.isExpired(now) }
-        // Longer paths come first (RFC 6265, section 5.4).
-        let ordered = fitting.enumerated().sorted { ($1.element.path.utf8.count, $0.offset) < ($0.element.path.utf8.count, $1.offset) }
-        return ordered.isEmpty ? nil : ordered.map { "\($0.element.name)=\($0.element.value)" }.joined(separator: "; ")
+    mutating func field(for url: RequestTarget, now: Double) -> String? {
+        if let last, last.times.contains(now), last.target == url { return last.field }
+        let field = composedField(for: url, now: now)
+        let end = entries.lazy.compactMap(\.cookie.expires).filter { $0 > now }.min() ?? .infinity
+        if now < end { last = (url, field, now..<end) }
+        return field
+    }
+
+    private func composedField(for url: RequestTarget, now: Double) -> String? {
+        var fitting: [WLCookie] = []
+        for entry in entries where !entry.cookie.isExpired(now) && entry.cookie.fits(url) {
+            // Longer paths come first (RFC 6265, section 5.4), those of one length in their order.
+            let length = entry.cookie.path.utf8.count
+            let place = fitting.lastIndex { $0.path.utf8.count >= length }.map { $0 + 1 } ?? 0
+            fitting.insert(entry.cookie, at: place)
+        }
+        guard !fitting.isEmpty else { return nil }
+        var field = ""
+        for cookie in fitting {
+            if !field.isEmpty { field += "; " }
+            field += cookie.name
+            field += "="
+            field += cookie.value
+        }
+        return field
     }
 }
 
 /// The parts of an address that decide about cookies.
-struct RequestTarget {
+struct RequestTarget: Equatable {
     let isSecure: Bool
     let host: String
     let path: String

@@ -193,8 +193,9 @@ public final class OCLogCenter: Sendable {
     }
 
     private static func upload(of entries: [String]) throws -> [UInt8] {
+        var cacheBuster = CacheBuster()
         let body: JSONValue = [
-            "__logdata": .string(entries.map { $0 + "," }.joined()), "isAjaxRequest": "true", "x": .string(FormEncoding.cacheBuster()),
+            "__logdata": .string(entries.map { $0 + "," }.joined()), "isAjaxRequest": "true", "x": .string(cacheBuster.next()),
         ]
         return try Gzip.compress(body.bytes)
     }

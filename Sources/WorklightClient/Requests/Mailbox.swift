@@ -2,12 +2,20 @@ internal import MobileExecution
 
 /// Runs jobs one at a time, in the order in which they were handed in. All state of a client is changed by such jobs, so it needs no further lock, and
 /// the callbacks of applications never run at the same time.
+///
+/// A job may end with work, such as a request on its way, whose result is the next job. A thread of the client that has nothing else to do goes on with it
+/// itself, because waking another one can take longer than the job:
+///
+///     job --work--> result --job--> ...
 final class Mailbox: Sendable {
     typealias Job = @Sendable () -> Void
+    /// Work that blocks, outside of the mailbox. Returns the job that takes its result.
+    typealias Work = @Sendable () -> Job
+    private typealias Entry = @Sendable () -> Work?
 
     private struct State {
         var isRunning = false
-        var jobs: [Job] = []
+        var entries: [Entry] = []
     }
     private let state = SystemLock(State())
     private let threads: BlockingWork
@@ -16,44 +24,69 @@ final class Mailbox: Sendable {
 
     /// Runs a job on the calling thread if no other one is running; otherwise after those that came before it. For jobs that call no code of the
     /// application, and for threads on which such code may run.
-    func post(_ job: @escaping Job) {
+    /// - Parameter job: returns the work with which it ends. Another thread does that.
+    func post(_ job: @escaping @Sendable () -> Work?) {
         let isFree = state.withLock { state in
             guard !state.isRunning else {
-                state.jobs.append(job)
+                state.entries.append(job)
                 return false
             }
             state.isRunning = true
             return true
         }
         guard isFree else { return }
-        job()
+        let work = job()
         // The calling thread has done its own job: others would hold it up.
         let isEmpty = state.withLock { state in
-            state.isRunning = !state.jobs.isEmpty
-            return state.jobs.isEmpty
+            state.isRunning = !state.entries.isEmpty
+            return state.entries.isEmpty
         }
-        if !isEmpty { threads.start { self.drain() } }
+        if let work { start(work) }
+        if !isEmpty { threads.start { self.carry(self.drain()) } }
     }
 
     /// Runs a job on a thread of the client, never on the calling one.
     func later(_ job: @escaping Job) {
-        let isFree = state.withLock { state in
-            state.jobs.append(job)
+        if append(job) { threads.start { self.carry(self.drain()) } }
+    }
+
+    /// Does work on a thread of the client, and then the job that it returns.
+    func start(_ work: @escaping Work) { threads.start { self.carry(work) } }
+
+    /// Does work, the job that takes its result, and what that job and those after it end with.
+    private func carry(_ work: Work?) {
+        var next = work
+        while let work = next { next = append(work()) ? drain() : nil }
+    }
+
+    /// - Returns: whether the caller has to run the jobs.
+    private func append(_ job: @escaping Job) -> Bool {
+        state.withLock { state in
+            state.entries.append {
+                job()
+                return nil
+            }
             defer { state.isRunning = true }
             return !state.isRunning
         }
-        if isFree { threads.start { self.drain() } }
     }
 
-    private func drain() {
+    /// Runs jobs until there is none.
+    /// - Returns: the work with which the last one ended.
+    private func drain() -> Work? {
+        var last: Work?
         while true {
-            let jobs = state.withLock { state in
-                defer { state.jobs = [] }
-                if state.jobs.isEmpty { state.isRunning = false }
-                return state.jobs
+            let entries = state.withLock { state in
+                defer { state.entries = [] }
+                if state.entries.isEmpty { state.isRunning = false }
+                return state.entries
             }
-            if jobs.isEmpty { return }
-            for job in jobs { job() }
+            guard !entries.isEmpty else { return last }
+            for entry in entries {
+                // The next job may call code of the application, which takes as long as it likes.
+                if let last { start(last) }
+                last = entry()
+            }
         }
     }
 }

@@ -6,6 +6,10 @@ internal import MobileTransport
 /// The work of a client: sends requests, and processes challenges. Its state is used by jobs of the mailbox only; what other threads read has a lock.
 final class WLEngine: @unchecked Sendable {
     let configuration: WLConfiguration
+    /// ``WLConfiguration/applicationURL``, composed once.
+    let applicationURL: String
+    /// The address of procedures.
+    let procedures: RequestAddress
     let store: ClientStore?
     let mailbox: Mailbox
     /// Threads of transmissions, callbacks and timers.
@@ -28,6 +32,9 @@ final class WLEngine: @unchecked Sendable {
     var extractor: WLCookieExtractor?
     /// Called with the state of push subscriptions of a response.
     var onSubscriptionState: ((JSONNode) -> Void)?
+    private let plainFields: HeaderFields
+    private let standardFields: HeaderFields
+    private var cacheBuster = CacheBuster()
     /// Counts sendings and acceptances, for their order.
     private var counter: UInt64 = 0
     private var knownMessageID: String??
@@ -37,6 +44,10 @@ final class WLEngine: @unchecked Sendable {
         self.configuration = configuration
         self.store = store
         self.transport = transport
+        applicationURL = configuration.applicationURL
+        procedures = RequestAddress(applicationURL + "query")
+        plainFields = Self.fields(of: configuration, isPlain: true)
+        standardFields = Self.fields(of: configuration, isPlain: false)
         threads = BlockingWork(threads: Self.maximumTransmissions + 2, lingering: Self.lingering)
         mailbox = Mailbox(threads)
         let builtIn = [AntiXSRFHandler(), DeviceHandler(), ProvisionedDeviceHandler(), AuthenticityHandler(), RemoteDisableHandler()]
@@ -55,32 +66,45 @@ final class WLEngine: @unchecked Sendable {
 
     /// Sends a request, again after a challenge.
     func send(_ request: WLRequest) {
-        guard !request.isFinished, !request.isInFlight else { return }
+        if let transmission = transmission(of: request) { mailbox.start(transmission) }
+    }
+
+    /// Prepares the sending of a request.
+    /// - Returns: the work that sends it; nil if it has ended, or is on its way.
+    func transmission(of request: WLRequest) -> Mailbox.Work? {
+        guard !request.isFinished, !request.isInFlight else { return nil }
         counter += 1
         request.sentAt = counter
         request.isInFlight = true
         request.transmission = TransportCancellation()
         let transmission = HandedOver(composed(request)), transport = transport
-        threads.start {
+        return {
             let result = HandedOver(Result { try transport.send(transmission.value, maximumLength: ResponseBody.maximumLength) })
-            self.mailbox.post { self.receive(result.value, request) }
+            return { self.receive(result.value, request) }
         }
     }
 
-    private func composed(_ request: WLRequest) -> TransportRequest {
-        var url = request.url, body = request.body
+    /// The header fields of the configuration.
+    private static func fields(of configuration: WLConfiguration, isPlain: Bool) -> HeaderFields {
         var fields = HeaderFields()
         fields["User-Agent"] = configuration.fullUserAgent
         fields["x-wl-app-version"] = configuration.applicationVersion
         fields["Accept-Encoding"] = "gzip"
-        var form = request.fields
+        if isPlain { return fields }
+        fields["X-Requested-With"] = "XMLHttpRequest"
+        fields["x-wl-platform-version"] = configuration.platformVersion
+        fields["Accept-Language"] = configuration.acceptLanguage
+        return fields
+    }
+
+    private func composed(_ request: WLRequest) -> TransportRequest {
+        var url = request.url, body = request.body
+        var fields = plainFields, form = request.fields
         if case .plain = request.kind {
         } else {
-            fields["X-Requested-With"] = "XMLHttpRequest"
-            fields["x-wl-platform-version"] = configuration.platformVersion
-            fields["Accept-Language"] = configuration.acceptLanguage
+            fields = standardFields
             fields[AntiXSRFHandler.field] = headers.instanceID
-            form += [("isAjaxRequest", "true"), ("x", FormEncoding.cacheBuster())]
+            form += [("isAjaxRequest", "true"), ("x", cacheBuster.next())]
         }
         for (name, value) in request.headers { fields[name] = value }
         if request.method == "GET" {
@@ -239,7 +263,9 @@ final class WLEngine: @unchecked Sendable {
 
     /// - Returns: whether the response is late; see ``CookieJar/Taken``.
     private func takeCookies(_ headers: [(name: String, value: String)], _ request: WLRequest) -> Bool {
-        let now = configuration.clock(), target = request.target, sentAt = request.sentAt, counter = tick()
+        let counter = tick()
+        guard headers.contains(where: { $0.name.isField(CookieJar.responseField) }) else { return false }
+        let now = configuration.clock(), target = request.target, sentAt = request.sentAt
         let (taken, cookies, before, after) = jar.withLock { jar in
             let before = jar.persistent
             let taken = jar.take(headers, from: target, sentAt: sentAt, counter: counter, now: now)

@@ -1,6 +1,17 @@
 internal import MobileStore
 internal import MobileTransport
 
+/// An address with the parts that decide about cookies.
+struct RequestAddress {
+    let url: String
+    let target: RequestTarget
+
+    init(_ url: String) {
+        self.url = url
+        target = RequestTarget(url)
+    }
+}
+
 /// One request from its beginning to its callback, over all sendings. Used by jobs of the client's mailbox only, except for its constants and its
 /// cancellation.
 final class WLRequest: @unchecked Sendable {
@@ -21,9 +32,10 @@ final class WLRequest: @unchecked Sendable {
 
     let kind: Kind
     let method: String
-    let url: String
+    private let address: RequestAddress
+    var url: String { address.url }
     /// The parts of the address that decide about cookies.
-    let target: RequestTarget
+    var target: RequestTarget { address.target }
     let fields: [(name: String, value: String)]
     let headers: [(name: String, value: String)]
     /// A body in place of the form.
@@ -48,15 +60,24 @@ final class WLRequest: @unchecked Sendable {
     var transmission = TransportCancellation()
     var isFinished: Bool { completion == nil }
 
-    init(
+    convenience init(
         _ kind: Kind, method: String = "POST", url: String, fields: [(name: String, value: String)] = [],
+        headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil, timeout: Duration?, context: (any Sendable)? = nil, completion: @escaping (Outcome) -> Void
+    ) {
+        self.init(
+            kind, method: method, address: RequestAddress(url), fields: fields, headers: headers, body: body, timeout: timeout, context: context,
+            completion: completion)
+    }
+
+    init(
+        _ kind: Kind, method: String = "POST", address: RequestAddress, fields: [(name: String, value: String)] = [],
         headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, timeout: Duration?, context: (any Sendable)? = nil, completion: @escaping (Outcome) -> Void
     ) {
         self.kind = kind
         self.method = method
-        self.url = url
-        target = RequestTarget(url)
+        self.address = address
         self.fields = fields
         self.headers = headers
         self.body = body

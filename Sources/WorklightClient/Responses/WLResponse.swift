@@ -1,5 +1,6 @@
 public import Foundation
 public import MobileStore
+internal import MobileTransport
 
 /// The answer of the server to a request. Worklight 5.0.6: class `WLResponse`.
 public class WLResponse: @unchecked Sendable {  // all properties are constants
@@ -38,7 +39,7 @@ public class WLResponse: @unchecked Sendable {  // all properties are constants
     public func getResponseJson() -> JSONObject? { body.object }
 
     /// The first header field of this name in any case; nil if there is none.
-    public func header(_ name: String) -> String? { headers.first { $0.name.lowercased() == name.lowercased() }?.value }
+    public func header(_ name: String) -> String? { headers.first { $0.name.isField(name) }?.value }
 }
 
 /// A failure, with the server's answer if there was one. Worklight 5.0.6: class `WLFailResponse`.

@@ -1,4 +1,5 @@
 import Foundation
+import MobileExecution
 
 /// `mobile serve` in a separate process, which can be killed and started again on the same port.
 final class ServerProcess {
@@ -47,14 +48,19 @@ final class ServerProcess {
             text += String(decoding: piece, as: UTF8.self)
             if let found = Self.port(in: text) {
                 port = found
-                // Later output is discarded, so that the server never waits for a reader.
-                output.fileHandleForReading.readabilityHandler = { if $0.availableData.isEmpty { $0.readabilityHandler = nil } }
+                discard(output.fileHandleForReading)
                 return
             }
         }
         child.waitUntilExit()
         let reason = (try? String(contentsOfFile: log, encoding: .utf8)) ?? ""
         throw DemoFailure("the server ended with status \(child.terminationStatus): \(reason)")
+    }
+
+    /// Reads later output to its end, so that the server never waits for a reader. Not by a `readabilityHandler`: Dispatch's event loop has used one after it
+    /// was freed. If there is no thread, the server has the room of a pipe.
+    private func discard(_ output: FileHandle) {
+        _ = SystemThread.start { while !output.availableData.isEmpty {} }
     }
 
     /// Sends SIGKILL: the server cannot finish any work.
