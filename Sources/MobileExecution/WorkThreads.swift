@@ -186,7 +186,7 @@ final class WorkThreads: Sendable {
                     return true
                 }
                 if isBack { return }
-                // Somebody is about to call.
+                // The thread that has a job for this one is about to call it.
             }
             seat.seen.store(now, ordering: .relaxed)
             SystemThread.yield()

@@ -55,8 +55,8 @@ enum FormEncoding {
     }
 }
 
-/// The values of the field `x`, which keep caches on the way from answering: decimal numbers in [0, 1) without an exponent. They are no secret, so
-/// one random number of the system begins a whole sequence (SplitMix64).
+/// The values of the field `x`, which keep caches on the way from answering: decimal numbers in [0, 1) without an exponent. They need not be
+/// hard to guess, so one random number of the system begins a whole sequence (SplitMix64).
 struct CacheBuster {
     private var state = UInt64.random(in: 0 ... .max)
 

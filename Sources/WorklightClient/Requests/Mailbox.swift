@@ -3,8 +3,8 @@ internal import MobileExecution
 /// Runs jobs one at a time, in the order in which they were handed in. All state of a client is changed by such jobs, so it needs no further lock, and
 /// the callbacks of applications never run at the same time.
 ///
-/// A job may end with work, such as a request on its way, whose result is the next job. A thread of the client that has nothing else to do goes on with it
-/// itself, because waking another one can take longer than the job:
+/// A job may end with work, such as a request on its way, whose result is the next job. A thread of the client without other jobs does that work itself,
+/// because waking another thread can take longer than the job:
 ///
 ///     job --work--> result --job--> ...
 final class Mailbox: Sendable {
