@@ -49,7 +49,7 @@ struct ConcurrentChangeTests {
         try await BlockingWork.run {
             let watcher = try database.connect()
             let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
-            while try watcher.first(waiting)?[0].integer != count {}
+            try #require(eventually { try watcher.first(waiting)?[0].integer == count }, "\(count) sessions should wait for a lock")
         }
     }
 }

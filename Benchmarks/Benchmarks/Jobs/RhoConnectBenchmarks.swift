@@ -6,7 +6,7 @@ import RhoConnectClient
 
 /// 30,000 property-bag objects of 10 attributes from a RhoConnect server whose answers are in memory, against C that writes the same rows.
 enum RhoConnectBenchmarks {
-    static let all = [incremental, bulk]
+    static let all = [incremental, bulk, bulkInC]
 
     static let incremental = Benchmark(
         id: "rho.incremental.30k", shows: "30,000 objects of 10 attributes by pages of 2,000 objects", limit: 1.5, memoryLimit: 16 << 20,
@@ -33,6 +33,30 @@ enum RhoConnectBenchmarks {
         },
         reference: Side("RhoConnectClient.syncAll, incremental") { workspace, watch in
             try synchronize(workspace, &watch, isBulk: false)
+        },
+        subject: Side("RhoConnectClient.syncAll, bulk") { workspace, watch in
+            try synchronize(workspace, &watch, isBulk: true)
+        })
+
+    static let bulkInC = Benchmark(
+        id: "rho.bulk.30k.c", shows: "the same by the server's database file, against SQLite alone", limit: nil, memoryLimit: 16 << 20,
+        prepare: {
+            _ = try served($0)
+            _ = try archive($0)
+        },
+        reference: Side("C: inflate, quick_check, INSERT ... SELECT, CREATE INDEX") { workspace, watch in
+            let archive = try archive(workspace), path = workspace.newFile("bag.db"), file = path + "-bulk"
+            defer { try? FileManager.default.removeItem(atPath: file) }
+            var message = [CChar](repeating: 0, count: 256)
+            guard let database = br_database_open(path, 7 << 20, &message, message.count), br_database_run(database, BagTexts.table) else {
+                throw WrongResult(String(decoding: message.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))
+            }
+            let isDone = watch.measure {
+                defer { br_database_close(database) }
+                return br_bulk_inflate(archive, file) && br_bulk_copy(database, file)
+            }
+            guard isDone else { throw WrongResult("the bulk file \(archive) cannot be copied") }
+            return try BagTexts.outcome(path, objects: count(workspace))
         },
         subject: Side("RhoConnectClient.syncAll, bulk") { workspace, watch in
             try synchronize(workspace, &watch, isBulk: true)
@@ -97,11 +121,11 @@ private final class BagTexts {
     let handle: OpaquePointer
     private let objects: Int64
 
-    static let schema = """
+    static let table = """
         CREATE TABLE object_values (source_id INTEGER NOT NULL, object TEXT NOT NULL, attrib TEXT NOT NULL, value TEXT NOT NULL,
         PRIMARY KEY (source_id, object, attrib)) WITHOUT ROWID;
-        CREATE INDEX object_values_value ON object_values (source_id, attrib, value);
         """
+    static let schema = table + "CREATE INDEX object_values_value ON object_values (source_id, attrib, value);"
     static let upsert = """
         INSERT INTO object_values (source_id, object, attrib, value) VALUES (?1, ?2, ?3, ?4)
         ON CONFLICT (source_id, object, attrib) DO UPDATE SET value = excluded.value

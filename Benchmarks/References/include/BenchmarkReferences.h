@@ -2,6 +2,7 @@
 #ifndef BENCHMARK_REFERENCES_H
 #define BENCHMARK_REFERENCES_H
 
+#include "br_bulk.h"
 #include "br_chunks.h"
 #include "br_columns.h"
 #include "br_data_set.h"

@@ -108,7 +108,10 @@ struct RequestTarget: Equatable {
         let rest = url.dropFirst(scheme.count + 3)
         isSecure = Substring(scheme).lowercased() == "https"
         let place = rest.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        host = Substring(place.prefix { $0 != UInt8(ascii: ":") }).lowercased()
+        // After a user's name and password; the colons of an IPv6 address are in brackets.
+        let server = place.lastIndex(of: UInt8(ascii: "@")).map { place[place.index(after: $0)...] } ?? place
+        let bracket = server.first == UInt8(ascii: "[") ? server.firstIndex(of: UInt8(ascii: "]")) : nil
+        host = Substring(bracket.map { server[...$0] } ?? server.prefix { $0 != UInt8(ascii: ":") }).lowercased()
         let path = rest.dropFirst(place.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         self.path = path.isEmpty ? "/" : String(Substring(path))
     }
