@@ -122,7 +122,7 @@ import Testing
         // On a busy machine a job may come before the thread is without work, and another thread does it.
         var last = (thread: pthread_self(), sleeps: 0), inARow = 0, jobs = 0
         while inARow < 100, jobs < 100_000 {
-            let now = Mutex(last)
+            let now = SystemLock(last)
             work.start {
                 now.withLock { $0 = (pthread_self(), SleepCount.ofThread) }
                 ended.signal()
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func `one thread at most stays awake`() throws {
-        let work = BlockingWork(threads: 8, lingering: .seconds(3600)), threads = Mutex<Set<pthread_t>>([])
+        let work = BlockingWork(threads: 8, lingering: .seconds(3600)), threads = SystemLock<Set<pthread_t>>([])
         for _ in 0..<30 {
             let jobs = (0..<200).map { _ in Job() }
             for job in jobs { job.mayEnd.signal() }
