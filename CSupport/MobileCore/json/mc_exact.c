@@ -17,6 +17,9 @@ enum {
     QUICK_SCALE = 15,        // 10 ^ 15 and all smaller powers are exact as doubles
 };
 
+/// Each number of at most 15 digits has a double of its own.
+static const double quick_limit = 1e15;
+
 static const int64_t powers[] = {1,
                                  10,
                                  100,
@@ -182,7 +185,8 @@ static bool give_quick(sqlite3_context *context, double value, int whole, int sc
     if (scale > QUICK_SCALE || whole + scale > SCALED_DIGITS)
         return false;
     const double power = (double)powers[scale], product = value * power;
-    if (!(product > -0x1p53 && product < 0x1p53))
+    // Of more digits, several numbers have the same double, and adding a half to one rounds.
+    if (!(product > -quick_limit && product < quick_limit))
         return false;
     const int64_t scaled = (int64_t)(product < 0 ? product - 0.5 : product + 0.5), bound = powers[whole + scale];
     // The quotient of two exact numbers is the double nearest to the decimal.

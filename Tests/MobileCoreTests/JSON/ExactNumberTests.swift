@@ -41,6 +41,9 @@ import Testing
             ("6e-11, 20, 10", "'0.0000000001'"),
             ("1e19, 20, 10", "'10000000000000000000'"), ("1e30, 20, 10", "1.0e+30"), ("'9.999', 20, 2", "'10'"), ("'-0.05', 20, 3", "'-0.05'"),
             ("'0.05', 38, 38", "'0.05'"),
+            // Two numbers of 16 digits have the same double; its shortest text is this one.
+            ("-8589935247.359867, 10, 6", "-8589935247359867"), ("8589935247.359867, 12, 6", "8589935247359867"),
+            ("999999999.999999, 9, 6", "999999999999999"),
         ])
     func decimals(arguments: String, result: String) throws { #expect(try value("mc_exact_decimal(\(arguments))") == result) }
 
@@ -51,6 +54,18 @@ import Testing
 
     @Test(arguments: ["-1, 0", "0, -1", "1001, 0", "0, 1001"]) func `digits out of range are an error`(digits: String) throws {
         #expect(throws: (any Error).self) { try value("mc_exact_decimal(1, \(digits))") }
+    }
+
+    @Test("a real is the decimal of its shortest text", arguments: [UInt64(1), 2, 3])
+    func reals(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<3000 {
+            // 14 to 17 digits: about as many as a double keeps.
+            let scale = Int.random(in: 0...15, using: &random), magnitude = pow(10, Double.random(in: 14...17, using: &random) - Double(scale))
+            let real = Double.random(in: -magnitude...magnitude, using: &random), text = "\(real)"
+            let found = try value("mc_exact_decimal(\(real), \(18 - scale), \(scale))")
+            #expect(try found == value("mc_exact_decimal('\(text)', \(18 - scale), \(scale))"), "\(text), \(scale)")
+        }
     }
 
     /// Returns the decimal of at most `whole` and `scale` digits, by Foundation; nil if it has more before the point.
