@@ -38,6 +38,9 @@ package final class BlockingWork: Sendable {
     /// thread: a late job is better than a lost one.
     package func start(_ job: @escaping @Sendable () -> Void) { threads.start(job) }
 
+    /// Whether work waits for a thread. A job that could end, or take further work itself, ends then.
+    package var hasWaiting: Bool { threads.hasWaiting }
+
     /// Runs `job` after a span of time on the monotonic clock, unless the returned timer is cancelled before.
     /// - Returns: the timer; nil when the system cannot start a single thread, and the job does not run.
     package func start(after span: Duration, _ job: @escaping @Sendable () -> Void) -> Timer? {

@@ -79,6 +79,9 @@ final class WorkThreads: Sendable {
         if !hasThread { job() }
     }
 
+    /// Whether work waits for a thread: a job, or the time of a delayed one.
+    var hasWaiting: Bool { state.withLock { !$0.jobs.isEmpty || !$0.delayed.isEmpty && $0.keeper == nil } }
+
     /// - Returns: the job's number for ``cancel(_:)``; nil when there is no thread and the system cannot start one.
     func start(after span: Duration, _ job: @escaping Job) -> UInt64? {
         let due = SuspendingClock.now + span
@@ -126,7 +129,8 @@ final class WorkThreads: Sendable {
     private func provideThread(_ state: inout State) -> Bool {
         if let lingerer = state.lingerer {
             callLingerer(&state)
-            if Self.now &- lingerer.seen.load(ordering: .relaxed) < Self.moment { return true }
+            // It may have polled after this thread has read the clock.
+            if Self.now < lingerer.seen.load(ordering: .relaxed) &+ Self.moment { return true }
         }
         if let bell = state.resting.popLast() {
             bell.signal()
@@ -246,6 +250,8 @@ final class WorkThreads: Sendable {
 struct JobQueue {
     private var jobs: [WorkThreads.Job?] = []
     private var first = 0
+
+    var isEmpty: Bool { first == jobs.count }
 
     mutating func append(_ job: @escaping WorkThreads.Job) { jobs.append(job) }
 

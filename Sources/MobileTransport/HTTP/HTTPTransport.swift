@@ -179,9 +179,10 @@ struct CStrings {
 
     /// Calls `body` with the texts in their order. The pointers are valid during the call.
     func with<Result>(_ body: ([UnsafePointer<CChar>?]) throws -> Result) rethrows -> Result {
-        try bytes.withUnsafeBytes { buffer in
-            let buffer = buffer.assumingMemoryBound(to: CChar.self)
-            return try body(starts.map { start in start.flatMap { start in buffer.baseAddress.map { $0 + start } } })
+        try bytes.withUnsafeBufferPointer { bytes in
+            try bytes.withMemoryRebound(to: CChar.self) { buffer in
+                try body(starts.map { start in start.flatMap { start in buffer.baseAddress.map { $0 + start } } })
+            }
         }
     }
 }

@@ -114,7 +114,7 @@ public final class WLClient: Sendable {
             engine.headers.instanceID = nil
             engine.extractor = extractor
             if let extractor {
-                let now = engine.configuration.clock(), host = engine.configuration.host.lowercased()
+                let now = engine.configuration.clock(), host = engine.procedures.target.host
                 engine.jar.withLock { jar in
                     for var cookie in extractor.cookies {
                         // Never to another server, such as that of a login form.

@@ -56,7 +56,11 @@ final class Mailbox: Sendable {
     /// Does work, the job that takes its result, and what that job and those after it end with.
     private func carry(_ work: Work?) {
         var next = work
-        while let work = next { next = append(work()) ? drain() : nil }
+        while let work = next {
+            next = append(work()) ? drain() : nil
+            // It waits its turn: an application that makes each call in the callback of another one would keep the thread from all others.
+            if let work = next, threads.hasWaiting { return start(work) }
+        }
     }
 
     /// - Returns: whether the caller has to run the jobs.

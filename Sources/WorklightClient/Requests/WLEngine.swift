@@ -56,7 +56,7 @@ final class WLEngine: @unchecked Sendable {
             jar.withLock {
                 $0.set(
                     WLCookie(
-                        name: CookieJar.persistentName, value: value, domain: configuration.host.lowercased(),
+                        name: CookieJar.persistentName, value: value, domain: procedures.target.host,
                         expires: configuration.clock() + 31_536_000), now: configuration.clock())
             }
         }

@@ -1,4 +1,6 @@
 import Foundation
+import MobileExecution
+import MobileTransport
 import Testing
 
 @testable import WorklightClient
@@ -40,6 +42,25 @@ import Testing
         #expect(jar.field(for: RequestTarget("http://other/a/b"), now: 50) == nil)
         jar.startOver()
         #expect(jar.field(for: target, now: 50) == nil)
+    }
+
+    /// Answers each request with an empty object, and notes its cookies.
+    private final class NotingTransport: Transport {
+        let cookies = SystemLock<[String?]>([])
+
+        func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+            cookies.withLock { $0.append(request.headers.first { $0.name == "Cookie" }?.value) }
+            try receive(Array("{}".utf8).span.bytes)
+            return TransportResponse(status: 200)
+        }
+    }
+
+    @Test("cookies without a server are for that of the configuration", arguments: ["h", "kim@h", "kim:secret@h", "[::1]"])
+    func configuredHost(host: String) async throws {
+        let transport = NotingTransport()
+        let client = try WLClient(WLConfiguration(host: host, applicationID: "Demo", applicationVersion: "1.0"), transport: transport)
+        try await client.connect(cookieExtractor: WLCookieExtractor([WLCookie(name: "web", value: "1")]))
+        #expect(transport.cookies.withLock { $0 } == ["web=1"])
     }
 
     @Test func `forms are encoded byte by byte`() {
