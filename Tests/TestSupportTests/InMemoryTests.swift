@@ -23,6 +23,16 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder(ran.output)))
     }
 
+    @Test("a signal ends the command before its files", arguments: ["TERM", "INT", "HUP"])
+    func signal(name: String) throws {
+        // The command waits for the end of its own input, which does not come.
+        let ran = try run("echo \"$$ ${TMPDIR:-}\"; kill -\(name) $PPID; exec tail -f /dev/null")
+        let words = folder(ran.output).split(separator: " "), command = try #require(words.first.flatMap { Int32($0) })
+        #expect(ran.status == 143)
+        #expect(kill(command, 0) == -1 && errno == ESRCH, "process \(command) goes on")
+        if words.count > 1 { #expect(!FileManager.default.fileExists(atPath: String(words[1]))) }
+    }
+
     @Test func `the files of a run that was killed are removed by the next one, and those of a run that lives are not`() throws {
         let killed = try run("echo \"${TMPDIR:-}\"; kill -9 $PPID")
         let left = folder(killed.output).prefix { !$0.isNewline }

@@ -222,7 +222,7 @@ extension WLEngine {
         let fields = [("isAjaxRequest", "true")] + parameters.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         send(
             WLRequest(
-                .plain, method: method, url: address, fields: fields, headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
+                .plain, method: method, to: RequestAddress(address), fields: fields, headers: headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) },
                 timeout: timeout > .zero ? timeout : configuration.defaultTimeout, completion: completion))
     }
 
@@ -231,7 +231,7 @@ extension WLEngine {
     ) {
         send(
             WLRequest(
-                .authentication(slot), url: configuration.rootURL + "/invoke", fields: data.fields,
+                .authentication(slot), to: RequestAddress(configuration.rootURL + "/invoke"), fields: data.fields,
                 timeout: options.timeout ?? configuration.defaultTimeout,
                 context: options.invocationContext, completion: completion))
     }

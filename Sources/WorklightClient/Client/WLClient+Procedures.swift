@@ -82,7 +82,7 @@ extension WLClient {
         var fields = data.fields
         if options.compressResponse { fields[3].value = "true" }
         let request = WLRequest(
-            .procedure, address: engine.procedures, fields: fields, timeout: options.timeout ?? configuration.defaultTimeout,
+            .procedure, to: engine.procedures, fields: fields, timeout: options.timeout ?? configuration.defaultTimeout,
             context: options.invocationContext, completion: completion)
         engine.mailbox.post { self.engine.transmission(of: request) }
         return request

@@ -100,7 +100,8 @@ public final class WLClient: Sendable {
         _ extractor: WLCookieExtractor?, _ timeout: Duration?, _ completion: @escaping @Sendable (WLRequest.Outcome) -> Void
     ) -> WLRequest {
         let request = WLRequest(
-            .standard, url: engine.applicationURL + "init", fields: [("action", "test")], timeout: timeout ?? configuration.defaultTimeout
+            .standard, to: RequestAddress(engine.applicationURL + "init"), fields: [("action", "test")],
+            timeout: timeout ?? configuration.defaultTimeout
         ) { outcome in
             if case .success(let response) = outcome { self.becomeConnected(response) }
             completion(outcome)
@@ -202,7 +203,8 @@ public final class WLClient: Sendable {
         _ path: String, _ fields: [(name: String, value: String)], completion: @escaping @Sendable (WLRequest.Outcome) -> Void
     ) -> WLRequest {
         let request = WLRequest(
-            .standard, url: engine.applicationURL + path, fields: fields, timeout: configuration.defaultTimeout, completion: completion)
+            .standard, to: RequestAddress(engine.applicationURL + path), fields: fields, timeout: configuration.defaultTimeout,
+            completion: completion)
         engine.mailbox.post { self.engine.transmission(of: request) }
         return request
     }

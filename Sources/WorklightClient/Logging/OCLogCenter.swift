@@ -171,7 +171,7 @@ public final class OCLogCenter: Sendable {
                 return completion(.success(0))
             }
             let request = WLRequest(
-                .plain, url: engine.configuration.servicesURL + "loguploader", headers: self.headers, body: body,
+                .plain, to: RequestAddress(engine.configuration.servicesURL + "loguploader"), headers: self.headers, body: body,
                 timeout: engine.configuration.defaultTimeout
             ) { completion(self.end(lines, $0)) }
             engine.mailbox.later { engine.send(request) }

@@ -1,27 +1,23 @@
 internal import MobileExecution
+internal import MobileTransport
 
 /// Header fields in order; setting one that exists, in any case of letters, replaces it.
 struct HeaderFields {
     private(set) var all: [(name: String, value: String)] = []
-    /// The names in lower case, in the same order.
-    private var keys: [String] = []
 
     subscript(name: String) -> String? {
-        get { keys.firstIndex(of: name.lowercased()).map { all[$0].value } }
+        get { place(of: name).map { all[$0].value } }
         set {
-            let key = name.lowercased(), place = keys.firstIndex(of: key)
-            switch (place, newValue) {
+            switch (place(of: name), newValue) {
             case (let place?, let newValue?): all[place].value = newValue
-            case (let place?, nil):
-                all.remove(at: place)
-                keys.remove(at: place)
-            case (nil, let newValue?):
-                all.append((name, newValue))
-                keys.append(key)
+            case (let place?, nil): all.remove(at: place)
+            case (nil, let newValue?): all.append((name, newValue))
             case (nil, nil): break
             }
         }
     }
+
+    private func place(of name: String) -> Int? { all.firstIndex { $0.name.isField(name) } }
 }
 
 /// The header fields that the application adds to each request, and the anti-XSRF value.

@@ -60,18 +60,8 @@ final class WLRequest: @unchecked Sendable {
     var transmission = TransportCancellation()
     var isFinished: Bool { completion == nil }
 
-    convenience init(
-        _ kind: Kind, method: String = "POST", url: String, fields: [(name: String, value: String)] = [],
-        headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, timeout: Duration?, context: (any Sendable)? = nil, completion: @escaping (Outcome) -> Void
-    ) {
-        self.init(
-            kind, method: method, address: RequestAddress(url), fields: fields, headers: headers, body: body, timeout: timeout, context: context,
-            completion: completion)
-    }
-
     init(
-        _ kind: Kind, method: String = "POST", address: RequestAddress, fields: [(name: String, value: String)] = [],
+        _ kind: Kind, method: String = "POST", to address: RequestAddress, fields: [(name: String, value: String)] = [],
         headers: [(name: String, value: String)] = [],
         body: [UInt8]? = nil, timeout: Duration?, context: (any Sendable)? = nil, completion: @escaping (Outcome) -> Void
     ) {
