@@ -38,8 +38,8 @@ let package = Package(
             name: "MobileZlib", path: "CSupport/MobileZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"]), .brew(["zlib"])]),
         .systemLibrary(
-            name: "MobileDeflate", path: "CSupport/MobileDeflate", pkgConfig: "libdeflate",
-            providers: [.apt(["libdeflate-dev"]), .brew(["libdeflate"])]),
+            name: "MobileIsal", path: "CSupport/MobileIsal", pkgConfig: "libisal",
+            providers: [.apt(["libisal-dev"]), .brew(["isa-l"])]),
         .systemLibrary(
             name: "MobileOpenSSL", path: "CSupport/MobileOpenSSL", pkgConfig: "libcrypto",
             providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
@@ -58,6 +58,7 @@ let package = Package(
             name: "MobileCore", dependencies: ["MobileSQLite", "MobileJansson", "MobileZlib"], path: "CSupport/MobileCore",
             cSettings: [.headerSearchPath(".")]),
         .target(name: "CMobileTransport", dependencies: ["MobileCURL"], path: "CSupport/CMobileTransport"),
+        .target(name: "CMobileDeflate", dependencies: ["MobileIsal"], path: "CSupport/CMobileDeflate"),
         .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/CMobileCrypto"),
 
         // Below all that waits: threads for work that blocks. It uses none of the others.
@@ -96,7 +97,7 @@ let package = Package(
         .target(
             name: "MobileServer",
             dependencies: [
-                "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "MobileDeflate", "MobileExecution",
+                "MobileProtocol", "MobileStore", "MobileModel", "MobileCrypto", "MobileMicrohttpd", "CMobileDeflate", "MobileExecution",
                 "PostgreSQLClient",
             ],
             swiftSettings: swift),

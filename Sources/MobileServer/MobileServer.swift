@@ -65,10 +65,11 @@ public final class MobileServer: Sendable {
         traces = TraceStore(stateStore: stateStore, clock: configuration.clock)
         accounts = Accounts(stateStore: stateStore, configuration: configuration)
         let news = VersionNews(registry: ListenerRegistry(configuration.limits.listeners), stateStore: stateStore, log: configuration.log)
-        packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, configuration: configuration, news: news) }
+        let files = SegmentFiles(configuration)
+        packages = try deployed.map { try ServedPackage($0, stateStore: stateStore, files: files, configuration: configuration, news: news) }
         uploads = UploadStore(configuration)
         events = EventService(packages, news, configuration)
-        contents = ContentService(try ContentGrants(stateStore, configuration), stateStore, packages, configuration)
+        contents = ContentService(try ContentGrants(stateStore, configuration), stateStore, files, packages, configuration)
         ends = PruningSchedule(
             Pruning(
                 stateStore: stateStore, backEnds: packages.flatMap(\.deployed.writtenBackEnds), files: contents.files, configuration: configuration,

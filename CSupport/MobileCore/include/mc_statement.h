@@ -87,11 +87,6 @@ MC_MUST_USE mc_status mc_statement_bind_text(mc_statement *statement, int index,
 MC_MUST_USE mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *MC_NULLABLE bytes, size_t length,
                                              mc_error *MC_NULLABLE error);
 
-/// Sets parameter `index` to a text that is not copied: it must stay as it is until the parameter is set again, or the statement is
-/// returned. For statements that run for many rows. Fails as the functions above.
-MC_MUST_USE mc_status mc_statement_bind_borrowed_text(mc_statement *statement, int index, const char *MC_NULLABLE text, size_t length,
-                                                      mc_error *MC_NULLABLE error);
-
 /// Returns the number of parameters.
 int mc_statement_parameter_count(mc_statement *statement);
 

@@ -16,7 +16,9 @@
 #include "decimal/mc_decimal_register.h"
 #include "digest/mc_row_digest_register.h"
 #include "json/mc_exact_register.h"
+#include "json/mc_plain_time_register.h"
 #include "json/mc_text_check_register.h"
+#include "lists/mc_text_list_register.h"
 
 enum { NS_PER_MS = 1000000 };
 
@@ -278,7 +280,11 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     if (status == MC_OK)
         status = mc_exact_register(connection->db, error);
     if (status == MC_OK)
+        status = mc_plain_time_register(connection->db, error);
+    if (status == MC_OK)
         status = mc_row_digest_register(connection->db, error);
+    if (status == MC_OK)
+        status = mc_text_list_register(connection->db, error);
     if (status == MC_OK)
         status = mc_text_check_register(connection->db, error);
     if (status == MC_OK)

@@ -127,23 +127,11 @@ mc_status mc_statement_bind_real(mc_statement *statement, int index, double valu
     return bound(statement, index, sqlite3_bind_double(statement->handle, index, value), error);
 }
 
-/// `destructor`: SQLITE_TRANSIENT for a text to copy, SQLITE_STATIC for one that stays.
-static mc_status bind_text(mc_statement *statement, int index, const char *text, size_t length, sqlite3_destructor_type destructor,
-                           mc_error *error)
+mc_status mc_statement_bind_text(mc_statement *statement, int index, const char *text, size_t length, mc_error *error)
 {
     leave_row(statement);
     const char *start = text != NULL ? text : "";
-    return bound(statement, index, sqlite3_bind_text64(statement->handle, index, start, length, destructor, SQLITE_UTF8), error);
-}
-
-mc_status mc_statement_bind_text(mc_statement *statement, int index, const char *text, size_t length, mc_error *error)
-{
-    return bind_text(statement, index, text, length, SQLITE_TRANSIENT, error);
-}
-
-mc_status mc_statement_bind_borrowed_text(mc_statement *statement, int index, const char *text, size_t length, mc_error *error)
-{
-    return bind_text(statement, index, text, length, SQLITE_STATIC, error);
+    return bound(statement, index, sqlite3_bind_text64(statement->handle, index, start, length, SQLITE_TRANSIENT, SQLITE_UTF8), error);
 }
 
 mc_status mc_statement_bind_blob(mc_statement *statement, int index, const void *bytes, size_t length, mc_error *error)

@@ -8,6 +8,7 @@ final class CacheRefresher: Sendable {
     let package: DeployedPackage
     let cache: PackageCache
     let stateStore: any StateStore
+    let files: SegmentFiles
     let clock: @Sendable () -> Int64
     let comparisonInterval: Duration
     let rules: RefreshRules
@@ -28,10 +29,11 @@ final class CacheRefresher: Sendable {
     }
 
     init(
-        package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, configuration: ServerConfiguration,
+        package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, files: SegmentFiles, configuration: ServerConfiguration,
         changed: @escaping @Sendable ([Int64]) -> Void = { _ in }
     ) {
-        (self.package, self.cache, self.stateStore, self.configuration, self.changed) = (package, cache, stateStore, configuration, changed)
+        (self.package, self.cache, self.stateStore, self.files) = (package, cache, stateStore, files)
+        (self.configuration, self.changed) = (configuration, changed)
         (clock, comparisonInterval, rules) = (configuration.clock, configuration.comparisonInterval, configuration.refreshRules)
     }
 

@@ -35,21 +35,16 @@ struct FirstLoad: Sendable {
         do { return try load(source, notify) } catch is Changed { return nil }
     }
 
-    /// Segments end between pieces.
-    private var pieceBytes: Int { min(65_536, rules.textBytes / 4) }
-
     private func load(_ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
         let objectID = Value.integer(refresher.cache.id(of: comparison.object))
         let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
         var writer: FirstRows?
         defer { writer?.end() }
-        let references = comparison.object.references.count
-        var rows = PackedRows(references: references), count: Int64 = 0
+        var rows = PackedRows(references: comparison.object.references.count), count: Int64 = 0
         func hand(over block: inout PackedRows) throws {
             let present = try writer ?? FirstRows(self, mayBeKnown: mayBeKnown)
             writer = present
-            try present.add(block)
-            block = PackedRows(references: references)
+            try present.add(&block)
         }
         let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
         let mark = try load.pack(into: &rows) { rows in
@@ -65,7 +60,8 @@ struct FirstLoad: Sendable {
         let state = try withLargeValues(of: load) { connection -> PartitionState? in
             guard try ground.holds(comparison, in: connection) else { return nil }
             let refresh = self.refresh(connection, comparison)
-            if !rows.isEmpty { _ = try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows, pieceBytes: pieceBytes) }
+            var texts = RowTexts()
+            if !rows.isEmpty { try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows, &texts) }
             if !comparison.object.largeAttributes.isEmpty { _ = try refresh.largeValues.noteDifferences(refresh.version) }
             _ = try refresh.finish(Int(count))
             try writer?.base?.complete(refresh.version, rows: count, in: connection)
@@ -102,11 +98,12 @@ struct FirstLoad: Sendable {
     }
 
     /// Writes a block.
-    /// - Returns: the rows as they travel, in pieces.
-    fileprivate func write(_ block: PackedRows, mayBeKnown: Bool) throws -> [RowPiece] {
+    /// - Parameter texts: receives the rows as they travel.
+    fileprivate func write(_ block: PackedRows, _ texts: inout RowTexts, mayBeKnown: Bool) throws {
         try refresher.stateStore.draft(label: "first rows from \(backEnd.name)") { connection in
             guard try ground.holds(comparison, in: connection) else { throw Changed() }
-            return try RowBlock(refresh: refresh(connection, comparison), mayBeKnown: mayBeKnown).write(block, pieceBytes: pieceBytes)
+            texts.removeAll()
+            try RowBlock(refresh: refresh(connection, comparison), mayBeKnown: mayBeKnown).write(block, &texts)
         }
     }
 }
@@ -117,28 +114,47 @@ private final class FirstRows {
     let base: BaseDraft?
     /// Whether the rows, and with them the segments, became valid.
     var isValid = false
-    private let worker: ItemWorker<PackedRows>
+    private let blocks: ReusedValues<PackedRows>
+    private let worker: ItemWorker<SystemLock<PackedRows>>
 
     /// The number of blocks that wait to be written.
-    private static let waitingBlocks = 1
+    private static let waitingBlocks = 8
 
     /// - Throws: ``RequestFailure`` if the system cannot start a thread.
     init(_ load: FirstLoad, mayBeKnown: Bool) throws {
-        let configuration = load.refresher.configuration
+        let refresher = load.refresher, references = load.comparison.object.references.count
         let need = SegmentNeed(partition: load.comparison.partition.id, shape: load.comparison.object.shape)
-        let base = configuration.segmentRules.isOn ? BaseDraft(need, stateStore: load.refresher.stateStore, configuration: configuration) : nil
-        let worker = ItemWorker<PackedRows>(capacity: Self.waitingBlocks) {
-            { block in for piece in try load.write(block, mayBeKnown: mayBeKnown) { base?.add(piece) } }
+        let base =
+            refresher.configuration.segmentRules.isOn
+            ? BaseDraft(need, stateStore: refresher.stateStore, files: refresher.files, configuration: refresher.configuration) : nil
+        let blocks = ReusedValues { PackedRows(references: references) }
+        let worker = ItemWorker<SystemLock<PackedRows>>(capacity: Self.waitingBlocks) {
+            var ownTexts = RowTexts()
+            return { block in
+                try block.withLock { rows in
+                    if let base {
+                        try base.add { try load.write(rows, &$0, mayBeKnown: mayBeKnown) }
+                    } else {
+                        try load.write(rows, &ownTexts, mayBeKnown: mayBeKnown)
+                    }
+                    rows.removeAll()
+                }
+                blocks.giveBack(block)
+            }
         }
         guard let worker else {
             base?.discard()
             throw RequestFailure.busy
         }
-        (self.base, self.worker) = (base, worker)
+        (self.base, self.blocks, self.worker) = (base, blocks, worker)
     }
 
-    /// Hands a block over. Waits while another one does.
-    func add(_ block: PackedRows) throws { try worker.add(block) }
+    /// Hands a block over, and leaves an empty one. Waits while too many others do.
+    func add(_ rows: inout PackedRows) throws {
+        let block = blocks.take()
+        block.withLock { swap(&$0, &rows) }
+        try worker.add(block)
+    }
 
     /// Waits until all rows and segments are stored.
     func finish() throws {

@@ -11,23 +11,20 @@ struct RowBlock {
     private var object: ObjectPlan { refresh.object }
 
     /// Gives keys to the rows that have none, and writes all.
-    /// - Parameter pieceBytes: the length from which on a piece is followed by another one.
-    /// - Returns: the rows as they travel, in the order of the new keys.
+    /// - Parameter texts: receives the rows as they travel, in the order of the new keys.
     /// - Throws: ``ServerError/Code/load`` for a row that was loaded twice.
-    func write(_ rows: PackedRows, pieceBytes: Int) throws -> [RowPiece] {
-        var pieces = RowPieces(length: pieceBytes)
-        if !(try writeByRows(rows, &pieces)) { try writeBySets(rows, &pieces) }
-        return pieces.pieces
+    func write(_ rows: PackedRows, _ texts: inout RowTexts) throws {
+        if let lists = connection as? any ListReadingConnection { try write(rows, &texts, by: lists) } else { try writeBySets(rows, &texts) }
+        guard texts.places.count == rows.count else { throw object.loadError("one key twice") }
     }
 
-    // MARK: By sets
+    // MARK: By staged rows
 
-    private func writeBySets(_ rows: PackedRows, _ pieces: inout RowPieces) throws {
+    private func writeBySets(_ rows: PackedRows, _ texts: inout RowTexts) throws {
         try connection.stage("_load", refresh.columns) { add in
             for index in 0..<rows.count { try add(refresh.values(of: rows[index], number: Int64(index + 1))) }
         }
         try refresh.addKeys(rows: Int64(rows.count), isNew: !mayBeKnown)
-        var count = 0
         try connection.forEachRow(
             """
             INSERT INTO _row (partition, sk, version, since, deleted, body)
@@ -36,29 +33,20 @@ struct RowBlock {
             ON CONFLICT (partition, sk) DO NOTHING RETURNING body
             """, [.integer(refresh.partition.id), .integer(refresh.version), refresh.objectID]
         ) { row in
-            count += 1
-            _ = pieces.add { $0 += row.bytes(0) }
+            texts.add { $0 += row.bytes(0) }
         }
-        guard count == rows.count else { throw object.loadError("one key twice") }
         try connection.execute("DROP TABLE _load")
     }
 
-    // MARK: By rows
+    // MARK: By lists
 
-    /// - Returns: false if the engine has no statements for single rows.
-    private func writeByRows(_ rows: PackedRows, _ pieces: inout RowPieces) throws -> Bool {
-        let insertKey = try connection.rowStatement("INSERT INTO _key (object, k, sk) VALUES (?1, ?2, ?3) ON CONFLICT (object, k) DO NOTHING")
-        let insertRow = try connection.rowStatement(
-            "INSERT INTO _row (partition, sk, version, since, deleted, body) VALUES (?1, ?2, ?3, ?3, 0, ?4) ON CONFLICT (partition, sk) DO NOTHING")
-        guard let insertKey, let insertRow else { return false }
+    private func write(_ rows: PackedRows, _ texts: inout RowTexts, by lists: any ListReadingConnection) throws {
+        let keys = BlockKeys(bytes: rows.bytes, refresh: refresh, connection: lists)
         // Before those of the parents: a row may refer to another one of its block.
-        let keys = try keys(
-            rows.bytes, (0..<rows.count).map { rows.key($0) }, objectID: refresh.objectID, mayBeKnown: mayBeKnown, insertKey)
-        let parents = try object.references.enumerated().map { try parentKeys(of: rows, $0.offset, $0.element, insertKey) }
-        try insertRow.set(refresh.partition.id, at: 1)
-        try insertRow.set(refresh.version, at: 3)
-        for (index, key) in keys.enumerated() {
-            let place = pieces.add { text in
+        let rowKeys = try keys.keys((0..<rows.count).map { rows.key($0) }, of: refresh.objectID, mayBeKnown: mayBeKnown)
+        let parents = try object.references.enumerated().map { try keys.parentKeys(of: rows, $0.offset, $0.element) }
+        for (index, key) in rowKeys.enumerated() {
+            texts.add { text in
                 text.append(UInt8(ascii: "["))
                 text += String(key).utf8
                 text.append(UInt8(ascii: ","))
@@ -70,16 +58,25 @@ struct RowBlock {
                 }
                 text.append(UInt8(ascii: "]"))
             }
-            try insertRow.set(key, at: 2)
-            guard try insertRow.run(pieces.last.text.span.bytes.extracting(place), at: 4) == 1 else { throw object.loadError("one key twice") }
         }
-        return true
+        let written = try lists.execute(
+            """
+            INSERT INTO _row (partition, sk, version, since, deleted, body)
+            SELECT ?1, number, ?2, ?2, 0, text FROM \(TextList.table(3)) WHERE true ON CONFLICT (partition, sk) DO NOTHING
+            """, [.integer(refresh.partition.id), .integer(refresh.version)], reading: TextList(texts.bytes, texts.places, numbers: rowKeys))
+        guard written == rows.count else { throw object.loadError("one key twice") }
     }
+}
+
+/// The surrogate keys of a block.
+private struct BlockKeys {
+    /// Have the keys in the back end.
+    let bytes: [UInt8]
+    let refresh: PartitionRefresh
+    let connection: any ListReadingConnection
 
     /// Returns the surrogate keys of all parents that the rows refer to.
-    private func parentKeys(
-        of rows: PackedRows, _ index: Int, _ reference: ReferencePlan, _ insertKey: RowStatement
-    ) throws -> [KeyText: Int64] {
+    func parentKeys(of rows: PackedRows, _ index: Int, _ reference: ReferencePlan) throws -> [KeyText: Int64] {
         guard let parent = refresh.package.object(named: reference.target) else { return [:] }
         var known = Set<KeyText>(), texts: [KeyText] = [], places: [Range<Int>] = []
         for row in 0..<rows.count {
@@ -88,68 +85,78 @@ struct RowBlock {
             texts.append(text)
             places.append(place)
         }
-        let keys = try keys(rows.bytes, places, objectID: .integer(refresh.cache.id(of: parent)), mayBeKnown: true, insertKey)
+        let keys = try keys(places, of: .integer(refresh.cache.id(of: parent)), mayBeKnown: true)
         return Dictionary(uniqueKeysWithValues: zip(texts, keys))
     }
 
     /// Returns the surrogate keys of rows, and gives new ones to those that have none.
-    /// - Parameters:
-    ///   - bytes: have the keys in the back end.
-    ///   - places: the keys' places in `bytes`.
-    private func keys(
-        _ bytes: [UInt8], _ places: [Range<Int>], objectID: Value, mayBeKnown: Bool, _ insertKey: RowStatement
-    ) throws -> [Int64] {
-        func known(_ place: Range<Int>) throws -> Int64? {
-            let text = String(decoding: bytes[place], as: UTF8.self)
-            return try connection.optionalNumber("SELECT sk FROM _key WHERE object = ?1 AND k = ?2", [objectID, .text(text)])
-        }
-        var keys = mayBeKnown ? try places.map { try known($0) } : [Int64?](repeating: nil, count: places.count)
-        let count = keys.count { $0 == nil }
-        if count > 0 {
-            var next = try refresh.cache.takeKeys(Int64(count), in: connection).first
-            try insertKey.set(objectID.integer ?? 0, at: 1)
-            let bytes = bytes.span.bytes
-            for (index, place) in places.enumerated() where keys[index] == nil {
-                // A parent's key may have come with a child, and a device's key at any time.
-                try insertKey.set(next, at: 3)
-                let isNew = try insertKey.run(bytes.extracting(place), at: 2) == 1
-                keys[index] = isNew ? next : try known(place)
-                if isNew { next += 1 }
-            }
+    /// - Parameter places: the keys' places in ``bytes``.
+    func keys(_ places: [Range<Int>], of objectID: Value, mayBeKnown: Bool) throws -> [Int64] {
+        var keys = [Int64?](repeating: nil, count: places.count)
+        if mayBeKnown { try find(&keys, places, of: objectID) }
+        let unknown = keys.indices.filter { keys[$0] == nil }
+        guard !unknown.isEmpty else { return keys.compactMap(\.self) }
+        let first = try refresh.cache.takeKeys(Int64(unknown.count), in: connection).first
+        let numbers = unknown.indices.map { first + Int64($0) }
+        let added = try connection.execute(
+            """
+            INSERT INTO _key (object, k, sk) SELECT ?1, text, number FROM \(TextList.table(2)) WHERE true ON CONFLICT (object, k) DO NOTHING
+            """, [objectID], reading: TextList(bytes, unknown.map { places[$0] }, numbers: numbers))
+        // A parent's key may have come with a child, a device's key at any time, and a row may be there twice.
+        if added < unknown.count {
+            try find(&keys, places, of: objectID)
+        } else {
+            for (index, number) in zip(unknown, numbers) { keys[index] = number }
         }
         return keys.map { $0 ?? 0 }
+    }
+
+    /// Finds the keys that the cache has.
+    private func find(_ keys: inout [Int64?], _ places: [Range<Int>], of objectID: Value) throws {
+        var found = keys
+        try connection.forEachRow(
+            """
+            SELECT l.number, m.sk FROM \(TextList.table(2)) AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?1 AND m.k = l.text
+            """, [objectID], reading: TextList(bytes, places, numbers: places.indices.map { Int64($0) })
+        ) { found[Int($0.integer(0))] = $0.integer(1) }
+        keys = found
     }
 }
 
 /// Rows as they travel, with commas between them.
 struct RowPiece: Sendable {
-    var text: [UInt8] = []
-    var rows: Int64 = 0
+    let text: ArraySlice<UInt8>
+    let rows: Int64
 }
 
-/// Pieces of about the same length, each with whole rows.
-struct RowPieces {
-    private(set) var pieces: [RowPiece] = []
-    let length: Int
+/// The texts of rows as they travel, one after the other, with commas between them.
+struct RowTexts: Sendable {
+    private(set) var bytes: [UInt8] = []
+    /// The place of each row.
+    private(set) var places: [Range<Int>] = []
 
-    init(length: Int) { self.length = length }
-
-    var last: RowPiece { pieces.last ?? RowPiece() }
+    /// Removes all rows, and keeps the memory.
+    mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        places.removeAll(keepingCapacity: true)
+    }
 
     /// Adds a row.
     /// - Parameter append: appends its text.
-    /// - Returns: the place of the text in the last piece.
-    mutating func add(_ append: (inout [UInt8]) -> Void) -> Range<Int> {
-        if pieces.last.map({ $0.text.count >= length }) ?? true {
-            var piece = RowPiece()
-            piece.text.reserveCapacity(length + length / 8)
-            pieces.append(piece)
+    mutating func add(_ append: (inout [UInt8]) -> Void) {
+        if !places.isEmpty { bytes.append(UInt8(ascii: ",")) }
+        let start = bytes.count
+        append(&bytes)
+        places.append(start..<bytes.count)
+    }
+
+    /// Returns pieces of whole rows, each of at least this length but for the last one.
+    func pieces(length: Int) -> [RowPiece] {
+        var pieces: [RowPiece] = [], first = 0
+        for (row, place) in places.enumerated() where place.upperBound - places[first].lowerBound >= length || row == places.count - 1 {
+            pieces.append(RowPiece(text: bytes[places[first].lowerBound..<place.upperBound], rows: Int64(row - first + 1)))
+            first = row + 1
         }
-        let index = pieces.count - 1
-        if pieces[index].rows > 0 { pieces[index].text.append(UInt8(ascii: ",")) }
-        let start = pieces[index].text.count
-        append(&pieces[index].text)
-        pieces[index].rows += 1
-        return start..<pieces[index].text.count
+        return pieces
     }
 }

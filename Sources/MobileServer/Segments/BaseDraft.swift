@@ -10,38 +10,64 @@ internal import MobileStore
 final class BaseDraft: Sendable {
     private let need: SegmentNeed
     private let stateStore: any StateStore
+    private let files: SegmentFiles
     private let run: Int64
     /// Milliseconds since 1970.
     private let made: Int64
-    /// Takes pieces, and nil after the last one.
-    private let worker: ItemWorker<RowPiece?>
-    /// The rows of the stored segments, once all of them are stored.
-    private let rows: SystemLock<Int64?>
+    private let texts = ReusedValues { RowTexts() }
+    /// Takes rows, and nil after the last ones.
+    private let worker: ItemWorker<SystemLock<RowTexts>?>
+    private struct Stored {
+        /// The names of the stored segments.
+        var names: [String] = []
+        /// The number of their rows, once all of them are stored.
+        var rows: Int64?
+    }
 
-    private static let waitingPieces = 8
+    private let stored: SystemLock<Stored>
+
+    private static let waitingTexts = 4
 
     /// Fails if the system cannot start one more thread.
-    init?(_ need: SegmentNeed, stateStore: any StateStore, configuration: ServerConfiguration) {
+    init?(_ need: SegmentNeed, stateStore: any StateStore, files: SegmentFiles, configuration: ServerConfiguration) {
         let run = SegmentRun.newID(configuration), made = configuration.clock(), textBytes = configuration.segmentRules.textBytes
-        let rows = SystemLock<Int64?>(nil)
-        let worker = ItemWorker<RowPiece?>(capacity: Self.waitingPieces) {
+        let stored = SystemLock(Stored())
+        let worker = ItemWorker<SystemLock<RowTexts>?>(capacity: Self.waitingTexts) { [texts] in
             var number = 0
-            let builder = SegmentBuilder(textBytes: textBytes) { segment, content in
-                try Self.store(segment, number: number, content, need.partition, run: run, made: made, stateStore)
-                number += 1
+            let builder = Result {
+                try SegmentBuilder(textBytes: textBytes) { segment, content in
+                    try Self.store(segment, number: number, content, need.partition, run: run, made: made, stateStore)
+                    number += 1
+                    stored.withLock { $0.names.append(segment.name) }
+                    // Now, while the next rows are read: the first device waits for the files, and the last write for the disk. Both are done again if
+                    // need be.
+                    try? files.add(content, named: segment.name)
+                    stateStore.flushDrafts()
+                }
             }
-            return { piece in
-                if let piece { return try builder.add(piece.text, count: piece.rows) }
-                try builder.finish()
-                rows.withLock { $0 = builder.rowCount }
+            return { rows in
+                let builder = try builder.get()
+                guard let rows else {
+                    try builder.finish()
+                    return stored.withLock { $0.rows = builder.rowCount }
+                }
+                // Segments end between pieces.
+                try rows.withLock { for piece in $0.pieces(length: min(65_536, textBytes / 4)) { try builder.add(piece.text, count: piece.rows) } }
+                texts.giveBack(rows)
             }
         }
         guard let worker else { return nil }
-        (self.need, self.stateStore, self.run, self.made, self.worker, self.rows) = (need, stateStore, run, made, worker, rows)
+        (self.need, self.stateStore, self.files, self.run, self.made) = (need, stateStore, files, run, made)
+        (self.worker, self.stored) = (worker, stored)
     }
 
     /// Adds rows in the order of their keys. Waits while too many others do.
-    func add(_ piece: RowPiece) { try? worker.add(piece) }
+    /// - Parameter write: writes the rows, and leaves their texts.
+    func add(_ write: (inout RowTexts) throws -> Void) throws {
+        let rows = texts.take()
+        try rows.withLock { try write(&$0) }
+        try? worker.add(rows)
+    }
 
     /// Waits until all segments are stored. After it, ``add(_:)`` has no effect.
     func finish() {
@@ -52,7 +78,7 @@ final class BaseDraft: Sendable {
     /// Makes the run usable, in the write that makes its rows valid.
     /// - Parameter rows: their number; a base with other rows is not used.
     func complete(_ version: Int64, rows: Int64, in connection: any StateConnection) throws {
-        guard self.rows.withLock({ $0 }) == rows else { return }
+        guard stored.withLock({ $0.rows }) == rows else { return }
         let directory = SegmentDirectory(partition: need.partition, connection: connection)
         try directory.add(SegmentRun(id: run, since: SegmentRun.beginning, until: version, rows: rows, made: made, retired: nil), shape: need.shape)
         try directory.retire(allBut: run, now: made)
@@ -61,6 +87,7 @@ final class BaseDraft: Sendable {
     /// Ends the work of a run that was not completed, and removes its segments.
     func discard() {
         try? worker.finish()
+        files.remove(stored.withLock { $0.names })
         _ = try? stateStore.write(label: "unused segments", isolation: .locks) {
             try SegmentDirectory(partition: need.partition, connection: $0).remove(unused: run)
         }

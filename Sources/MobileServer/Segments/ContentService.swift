@@ -11,11 +11,13 @@ struct ContentService: Sendable {
     private let redirect: String?
     private let recent: RecentPermissions
 
-    init(_ grants: ContentGrants, _ stateStore: any StateStore, _ packages: [ServedPackage], _ configuration: ServerConfiguration) {
+    init(
+        _ grants: ContentGrants, _ stateStore: any StateStore, _ files: SegmentFiles, _ packages: [ServedPackage], _ configuration: ServerConfiguration
+    ) {
         self.grants = grants
         self.stateStore = stateStore
         self.packages = packages
-        files = SegmentFiles(configuration)
+        self.files = files
         recent = RecentPermissions(configuration.segmentRules)
         redirect = configuration.segmentRedirect
     }

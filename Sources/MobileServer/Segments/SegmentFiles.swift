@@ -54,6 +54,20 @@ final class SegmentFiles: Sendable {
         return isThere(name) ? true : try locks.withLock(name) { try isThere(name) || make(name, from: source) }
     }
 
+    /// Adds the file of a content, if there is none.
+    /// - Parameter name: the digest of the content, which the caller has just made.
+    func add(_ content: [UInt8], named name: String) throws {
+        try prepare()
+        try locks.withLock(name) {
+            guard !isThere(name) else { return }
+            let path = path(of: name)
+            try write(name, path, isDigest: true) { take in
+                try take(content)
+                return true
+            }.map { keep(name, $0) }
+        }
+    }
+
     private func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(of: name)) && isAtHand(name) }
 
     private func make(_ name: String, from source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Bool {
@@ -121,8 +135,11 @@ final class SegmentFiles: Sendable {
         return try digest.finish().hexadecimal == name ? length : nil
     }
 
+    /// - Parameter isDigest: whether the name is known to be the digest of the content.
     /// - Returns: the length; nil if the source has no such content any more.
-    private func write(_ name: String, _ path: String, _ source: (_ write: ([UInt8]) throws -> Void) throws -> Bool) throws -> Int64? {
+    private func write(
+        _ name: String, _ path: String, isDigest: Bool = false, _ source: (_ write: ([UInt8]) throws -> Void) throws -> Bool
+    ) throws -> Int64? {
         let files = FileManager.default, partial = path + "." + UUID().uuidString + Self.partial
         // The folder may have been removed to free its space.
         try makeDirectory()
@@ -133,12 +150,12 @@ final class SegmentFiles: Sendable {
         defer { if !isComplete { try? files.removeItem(atPath: partial) } }
         var digest = try SHA256(), length: Int64 = 0
         let isThere = try source { bytes in
-            try digest.update(bytes)
-            try handle.write(contentsOf: Data(bytes))
+            if !isDigest { try digest.update(bytes) }
+            try handle.write(contentsOf: bytes)
             length += Int64(bytes.count)
         }
         try handle.close()
-        guard isThere, try digest.finish().hexadecimal == name else { return nil }
+        guard isThere, try isDigest || digest.finish().hexadecimal == name else { return nil }
         if (try? files.moveItem(atPath: partial, toPath: path)) == nil {
             // Another request has written the same file meanwhile, or there is a damaged one.
             if let length = try checkedLength(name, path) { return length }

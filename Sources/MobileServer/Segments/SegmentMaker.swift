@@ -119,7 +119,7 @@ struct SegmentDraft {
     /// Reads the rows from one snapshot.
     init(_ task: SegmentTask, _ need: SegmentNeed, textBytes: Int, in connection: any StateConnection) throws {
         self.task = task
-        builder = SegmentBuilder(textBytes: textBytes)
+        builder = try SegmentBuilder(textBytes: textBytes)
         // A base in the order of the keys, in which its rows are stored on a device.
         let interval = task.kind == .base ? "ORDER BY sk" : "AND version > ?2 AND version <= ?3 ORDER BY version, sk"
         let values: [Value] = [.integer(need.partition)] + (task.kind == .base ? [] : [.integer(task.since), .integer(task.until)])

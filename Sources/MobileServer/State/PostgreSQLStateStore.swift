@@ -79,6 +79,9 @@ struct PostgreSQLStateStore: StateStore {
         }
     }
 
+    /// The server writes its log all the time.
+    func flushDrafts() {}
+
     func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R {
         try stagingPool.withConnection(deadline: .now + configuration.connectionTimeout) { connection in
             try body(PostgreSQLStagingConnection(connection: connection) { try pool.recordedOutcome(of: $0, until: $1) })
@@ -123,8 +126,6 @@ struct PostgreSQLStateConnection: StateConnection {
     func forEachRow(_ sql: String, _ values: [Value], _ visit: (any StateRow) throws -> Void) throws {
         try connection.forEachRow(sql, values.map(PostgreSQLValue.init)) { try visit(PostgreSQLStateRow(row: $0)) }
     }
-
-    func rowStatement(_ sql: String) -> RowStatement? { nil }
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")

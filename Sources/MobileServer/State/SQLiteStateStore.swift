@@ -72,10 +72,13 @@ struct SQLiteStateStore: StateStore {
         return try drafts.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
     }
 
+    /// The drafts are in SQLite's log.
+    func flushDrafts() { try? FileHandle(forReadingAtPath: database.path + "-wal")?.synchronize() }
+
     private func openDrafts() throws -> Database {
         var profile = profile
         profile.maxConnections = 1
-        profile.cacheSize = .megabytes(16)
+        profile.cacheSize = .megabytes(8)
         profile.createsFile = false
         profile.synchronous = .normal
         return try Database(profile)
@@ -97,7 +100,7 @@ struct SQLiteStateStore: StateStore {
 }
 
 /// A transaction on the state in an SQLite file.
-struct SQLiteStateConnection: StateConnection {
+struct SQLiteStateConnection: ListReadingConnection {
     let connection: Connection
 
     var dialect: StateDialect { .sqlite }
@@ -115,7 +118,19 @@ struct SQLiteStateConnection: StateConnection {
         while try statement.step() { try visit(row) }
     }
 
-    func rowStatement(_ sql: String) throws -> RowStatement? { RowStatement(statement: try connection.statement(sql)) }
+    func execute(_ sql: String, _ values: [Value], reading list: TextList) throws -> Int {
+        let statement = try connection.statement(sql)
+        return try statement.with(list, at: values.count + 1) { try statement.run(values) }
+    }
+
+    func forEachRow(_ sql: String, _ values: [Value], reading list: TextList, _ visit: (any StateRow) throws -> Void) throws {
+        let statement = try connection.statement(sql)
+        try statement.with(list, at: values.count + 1) {
+            try statement.bind(values)
+            let row = SQLiteStateRow(statement: statement)
+            while try statement.step() { try visit(row) }
+        }
+    }
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         _ = try connection.execute("CREATE TEMP TABLE \(table) (\(columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")))")

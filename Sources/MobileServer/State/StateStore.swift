@@ -31,6 +31,9 @@ package protocol StateStore: Sendable {
     /// them durable together with its own: a loss of power before may undo them.
     func draft<R>(label: String, _ body: (any StateConnection) throws -> R) throws -> R
 
+    /// Brings earlier drafts to the disk, so that the write that makes them durable waits less. Does nothing where it cannot.
+    func flushDrafts()
+
     /// Runs `body` with a connection of its own, for a write whose preparation takes long.
     func staging<R>(_ body: (any StagingConnection) throws -> R) throws -> R
 
@@ -79,11 +82,6 @@ package protocol StateConnection: SQLConnection {
     ///   - fill: calls its argument for each row, with one value per column.
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws
 
-    /// Prepares a statement that changes one row and runs for many; nil on an engine where each run is a round trip, and a statement on a staged table
-    /// is faster.
-    /// - Returns: the statement, valid in this transaction.
-    func rowStatement(_ sql: String) throws -> RowStatement?
-
     /// The parts of SQL that depend on the engine.
     var dialect: StateDialect { get }
 
@@ -92,16 +90,14 @@ package protocol StateConnection: SQLConnection {
     func historyID() throws -> String
 }
 
-/// A statement that changes one row, and runs for many. Its numbers stay from one run to the next.
-package struct RowStatement {
-    let statement: Statement
+/// A transaction in the memory of this process: its statements read lists as tables. On other engines rows are staged.
+protocol ListReadingConnection: StateConnection {
+    /// Runs a statement that reads a list as ``TextList/table(_:)``, the last of its parameters.
+    /// - Returns: the number of rows that it changed.
+    func execute(_ sql: String, _ values: [Value], reading list: TextList) throws -> Int
 
-    /// Sets a number.
-    func set(_ number: Int64, at place: Int) throws { try statement.bind(.integer(number), at: place) }
-
-    /// Runs the statement with a text, which is not copied.
-    /// - Returns: the number of changed rows.
-    func run(_ text: RawSpan, at place: Int) throws -> Int { try statement.run(text: text, at: place) }
+    /// Visits the rows of a query that reads a list, as ``SQLConnection/forEachRow(_:_:_:)``.
+    func forEachRow(_ sql: String, _ values: [Value], reading list: TextList, _ visit: (any StateRow) throws -> Void) throws
 }
 
 /// The parts of SQL that depend on the engine.

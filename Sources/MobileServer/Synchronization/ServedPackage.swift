@@ -17,7 +17,9 @@ struct ServedPackage: Sendable {
     private let segmentMaker: SegmentMaker
     private let configuration: ServerConfiguration
 
-    init(_ package: DeployedPackage, stateStore: any StateStore, configuration: ServerConfiguration, news: VersionNews) throws {
+    init(
+        _ package: DeployedPackage, stateStore: any StateStore, files: SegmentFiles, configuration: ServerConfiguration, news: VersionNews
+    ) throws {
         self.stateStore = stateStore
         deployed = package
         cache = try PackageCache.open(package, in: stateStore, configuration: configuration)
@@ -30,7 +32,7 @@ struct ServedPackage: Sendable {
         receipts = ReceiptCheck(package, log: configuration.log)
         self.news = news
         refresher = CacheRefresher(
-            package: package, cache: cache, stateStore: stateStore, configuration: configuration, changed: news.changed)
+            package: package, cache: cache, stateStore: stateStore, files: files, configuration: configuration, changed: news.changed)
         segmentMaker = SegmentMaker(stateStore: stateStore, configuration: configuration)
         self.configuration = configuration
         for eras in recordEras.values { try eras.begin() }

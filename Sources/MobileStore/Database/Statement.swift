@@ -77,21 +77,6 @@ internal import MobileCore
         return Int(changes)
     }
 
-    /// Runs the statement to its end with a text that is not copied, for statements that run for many rows. The other parameters keep their values, and this
-    /// one is NULL afterwards.
-    /// - Returns: as ``run(_:)``.
-    package func run(text: RawSpan, at index: Int) throws(StoreError) -> Int {
-        let handle = unsafe try core(), index = Int32(clamping: index)
-        var changes: Int64 = 0
-        try unsafe text.withUnsafeBytes { (bytes) throws(StoreError) in
-            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            try unsafe StoreError.check { unsafe mc_statement_bind_borrowed_text(handle, index, start, bytes.count, $0) }
-            defer { _ = unsafe mc_statement_bind_null(handle, index, nil) }
-            try unsafe StoreError.check { unsafe mc_statement_run(handle, &changes, $0) }
-        }
-        return Int(changes)
-    }
-
     /// The number of columns of a row; 0 for a statement without rows.
     public var columnCount: Int { connection.isValid ? Int(unsafe mc_statement_column_count(handle)) : 0 }
 

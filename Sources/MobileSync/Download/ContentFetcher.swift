@@ -128,7 +128,7 @@ final class ContentFetcher: Sendable {
         let status = try request(content, offset) { bytes in
             length += Int64(bytes.byteCount)
             // Bytes that do not fit are those of another content, or from another offset on.
-            if length <= content.length { try handle.write(contentsOf: bytes.withUnsafeBytes { Data($0) }) }
+            if length <= content.length { try bytes.withUnsafeBytes { try handle.write(contentsOf: $0) } }
             post(.received(bytes.byteCount))
             // Not before the write: the next synchronization continues after these bytes.
             guard !isStopped else { throw SyncError(.synchronize, .cancelled, "the download has ended") }

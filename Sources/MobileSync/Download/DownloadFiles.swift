@@ -91,14 +91,13 @@ struct DownloadFiles: Sendable {
     /// Reads a complete content piece by piece, and compares it with its name at the end. A damaged file is removed, so that the next synchronization
     /// fetches it again.
     /// - Throws: ``SyncError/Code/synchronizationCommunication`` for a damaged file, also where `take` has failed because of it; the errors of `take`.
-    func read(_ content: ListedContent, _ take: ([UInt8]) throws -> Void) throws {
+    func read(_ content: ListedContent, _ take: (RawSpan) throws -> Void) throws {
         guard let handle = FileHandle(forReadingAtPath: path(of: content)) else { throw damaged(content, "is missing") }
         var digest = try SHA256(), failure: (any Error)?
-        while let data = try handle.read(upToCount: 1 << 17), !data.isEmpty {
-            let bytes = Array(data)
-            try digest.update(bytes)
+        while let data = try handle.read(upToCount: 1 << 16), !data.isEmpty {
+            try digest.update(data.bytes)
             if failure != nil { continue }
-            do { try take(bytes) } catch let error as SyncError { throw error } catch {
+            do { try take(data.bytes) } catch let error as SyncError { throw error } catch {
                 // Damaged bytes are the likely reason: the digest decides.
                 failure = error
             }

@@ -44,9 +44,9 @@ enum ColumnExpression {
         case .binary, .bigBinary: "CAST(\(column) AS BLOB)"
         case .float, .double: "CASE typeof(\(column)) WHEN 'real' THEN \(column) ELSE \(ExactNumber.real)(\(column)) END"
         case .decimal: "\(ExactNumber.decimal)(\(column), \(attribute.digitsBeforePoint), \(attribute.scale ?? 2))"
-        case .date: dateTime("%Y-%m-%d", column)
-        case .time: dateTime("%H:%M:%S", column)
-        case .dateTime: dateTime("%Y-%m-%dT%H:%M:%fZ", column)
+        case .date: dateTime("%Y-%m-%d", .date, column)
+        case .time: dateTime("%H:%M:%S", .timeOfDay, column)
+        case .dateTime: dateTime("%Y-%m-%dT%H:%M:%fZ", .dateTime, column)
         }
     }
 
@@ -66,7 +66,7 @@ enum ColumnExpression {
 
     /// An integer is a time since 1970, a real a Julian day, if it is small enough for one. A text is read as a time if it begins like one: `now` and the
     /// other words of SQLite would be those of the load. Text that is not a date stays unchanged, so that a reader sees the back end's value.
-    private static func dateTime(_ format: String, _ column: String) -> String {
+    private static func dateTime(_ format: String, _ form: PlainTime, _ column: String) -> String {
         func time(_ number: String) -> String {
             """
             CASE WHEN \(number) BETWEEN \(1 - leastMilliseconds) AND \(leastMilliseconds - 1) THEN strftime('\(format)', \(number), 'unixepoch') \
@@ -75,7 +75,7 @@ enum ColumnExpression {
         }
         let isTime = "\(column) GLOB '[0-9]*[^0-9]*'", isNumber = "\(column) GLOB '[0-9]*'"
         return """
-            coalesce(CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN \(isTime) THEN strftime('\(format)', \(column), 'auto') \
+            coalesce(\(form.call(column)), CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN \(isTime) THEN strftime('\(format)', \(column), 'auto') \
             WHEN \(isNumber) THEN \(time("CAST(\(column) AS INTEGER)")) END \
             WHEN 'integer' THEN \(time(column)) WHEN 'real' THEN strftime('\(format)', \(column), 'auto') END, CAST(\(column) AS TEXT))
             """
