@@ -23,7 +23,7 @@ extern "C" {
 /// A stream that is being compressed, with the memory for it: about 600 KB.
 typedef struct md_compressor md_compressor;
 
-/// What a call has done.
+/// The progress of one call.
 typedef struct md_step {
     size_t taken;  // of the text
     size_t given;  // to the output

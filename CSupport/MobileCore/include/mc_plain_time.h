@@ -7,7 +7,7 @@
 ///     mc_plain_time(value, form)     the time in one of the forms below; NULL for a value that is not plainly a time, and for NULL
 ///
 /// A plain time is a text `YYYY-MM-DD`, `YYYY-MM-DD HH:MM`, `YYYY-MM-DD HH:MM:SS` or `YYYY-MM-DD HH:MM:SS.SSS`, with a T in place of the space
-/// where there is a time of day, one to three digits after the point, and a Z behind it or not; the date exists. In the form of a time of day, a
+/// where there is a time of day, one to three digits after the point, and a final Z or none; the date exists. In the form of a time of day, a
 /// text without the date is a plain time as well. For these texts, the result is that of strftime. Only statements of the program may call it, no
 /// view and no trigger.
 #ifndef MC_PLAIN_TIME_H

@@ -1,3 +1,4 @@
+import Foundation
 import MobileExecution
 import MobileModel
 import MobileProtocol
@@ -146,13 +147,21 @@ import Testing
         configuration.segmentRules.textBytes = 100
         let need = SegmentNeed(partition: partition, shape: "test")
         for isCompleted in [false, true] {
-            let base = try #require(BaseDraft(need, stateStore: store, configuration: configuration))
+            let files = SegmentFiles(configuration)
+            let base = try #require(BaseDraft(need, stateStore: store, files: files, configuration: configuration))
             for number in 1...20 {
-                var pieces = RowPieces(length: 1)
-                _ = pieces.add { $0 += Array("[\(number),\"some text of a row\"]".utf8) }
-                base.add(pieces.last)
+                try base.add { texts in
+                    // The memory of former rows comes again.
+                    texts.removeAll()
+                    texts.add { $0 += Array("[\(number),\"some text of a row\"]".utf8) }
+                }
             }
             base.finish()
+            let names = try store.read { try $0.texts("SELECT name FROM _segment ORDER BY number") }
+            // Their files are there before a device wants them.
+            for name in names { #expect(files.isAtHand(name)) }
+            let contents = try names.map { try Inflated.rows(Array(Data(contentsOf: URL(fileURLWithPath: files.path(of: $0)))), columns: ["_sk", "text"]) }
+            #expect(contents.flatMap(\.self).map { $0[0] } == (1...20).map { JSONValue.integer($0) })
             let made = try store.read { try $0.number("SELECT count(*) FROM _segment") }
             #expect(made > 3)
             if isCompleted { try store.write(label: "test") { try base.complete(1, rows: 20, in: $0) } }
@@ -160,6 +169,7 @@ import Testing
             #expect(try store.read { try $0.number("SELECT count(*) FROM _segment") } == (isCompleted ? made : 0))
             let runs = try store.read { try SegmentDirectory(partition: partition, connection: $0).runs(shape: "test") }
             #expect(runs.map(\.rows) == (isCompleted ? [20] : []))
+            for name in names { #expect(files.isAtHand(name) == isCompleted) }
         }
     }
 

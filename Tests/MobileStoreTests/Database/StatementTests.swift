@@ -22,22 +22,31 @@ import Testing
         #expect(try database.read { try $0.first("SELECT v FROM t") } == [value])
     }
 
-    @Test func `a text that is not copied counts for its run alone, and the other parameters stay`() throws {
-        let bytes = Array("one\u{0}zwei ü".utf8)
+    @Test func `a list is the rows of one statement, and counts while it is lent`() throws {
+        let bytes = Array("one\u{0}zwei ü".utf8), list = TextList(bytes, [0..<3, 4..<bytes.count, 2..<2, 0..<3], numbers: [7, 8, .max, 8])
+        #expect(list.count == 4)
         try database.write { connection in
-            let insert = try connection.statement("INSERT INTO t VALUES (?1, ?2) ON CONFLICT (id) DO NOTHING")
-            try insert.bind(1, at: 1)
-            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<3), at: 2) == 1)
-            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<3), at: 2) == 0)
-            try insert.bind(2, at: 1)
-            #expect(try insert.run(text: bytes.span.bytes.extracting(4..<bytes.count), at: 2) == 1)
-            try insert.bind(3, at: 1)
-            #expect(try insert.run(text: bytes.span.bytes.extracting(0..<0), at: 2) == 1)
-            try insert.bind(4, at: 1)
-            #expect(try insert.run() == 1)
-            #expect(throws: StoreError.self) { _ = try insert.run(text: bytes.span.bytes, at: 3) }
+            let insert = try connection.statement("INSERT INTO t SELECT number, text || ?1 FROM \(TextList.table(2)) WHERE true ON CONFLICT (id) DO NOTHING")
+            #expect(try insert.with(list, at: 2) { try insert.run(["!"]) } == 3)
+            #expect(throws: StoreError.self) { try insert.run() }
+            #expect(throws: StoreError.self) { try insert.with(list, at: 3) { Issue.record("there is no such parameter") } }
         }
-        #expect(try database.read { try $0.rows("SELECT v FROM t ORDER BY id") } == [["one"], ["zwei ü"], [""], [.null]])
+        #expect(try database.read { try $0.rows("SELECT id, v FROM t ORDER BY id") } == [[7, "one!"], [8, "zwei ü!"], [.integer(.max), "!"]])
+        try database.read { connection in
+            let find = try connection.statement("SELECT l.number, t.id FROM \(TextList.table(1)) AS l CROSS JOIN t ON t.v = l.text || '!'")
+            var found: [[Value]] = []
+            try find.with(list, at: 1) { while try find.step() { found.append([find.value(0), find.value(1)]) } }
+            #expect(found == [[7, 7], [8, 8], [.integer(.max), .integer(.max)], [8, 7]])
+            // An error of the caller ends the run.
+            #expect(throws: CancellationError.self) {
+                try find.with(list, at: 1) {
+                    _ = try find.step()
+                    throw CancellationError()
+                }
+            }
+            #expect(throws: StoreError.self) { _ = try find.step() }
+            #expect(try !find.with(TextList([], [], numbers: []), at: 1) { try find.step() })
+        }
     }
 
     @Test func `a statement is run many times, and tells its columns`() throws {
