@@ -54,10 +54,9 @@ md_step md_compress(md_compressor *compressor, const uint8_t *text, size_t lengt
     stream->end_of_stream = is_last && input == length;
     stream->next_out = out;
     stream->avail_out = output;
-    // It fails for settings alone, and these are fixed.
-    (void)isal_deflate(stream);
-    const md_step step = {input - stream->avail_in, output - stream->avail_out, stream->internal_state.state == ZSTATE_END};
-    if (step.is_end)
+    const bool has_failed = isal_deflate(stream) != COMP_OK;
+    const md_step step = {input - stream->avail_in, output - stream->avail_out, stream->internal_state.state == ZSTATE_END, has_failed};
+    if (step.is_end || has_failed)
         begin(compressor);
     return step;
 }

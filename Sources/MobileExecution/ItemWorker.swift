@@ -53,6 +53,9 @@ package final class ItemWorker<Item: Sendable>: Sendable {
         if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
+    /// Drops the items that wait, and those that are added from now on: as after a failure, a `CancellationError`.
+    package func cancel() { state.withLock { $0.failure = $0.failure ?? CancellationError() } }
+
     /// Waits until all items are done, and ends the thread. Afterwards, items are dropped.
     /// - Throws: the failure of an item.
     package func finish() throws {

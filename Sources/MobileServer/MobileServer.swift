@@ -85,8 +85,8 @@ public final class MobileServer: Sendable {
     public func close() throws {
         events.close()
         uploads.close()
-        contents.files.close()
         for package in packages { try package.close() }
+        contents.files.close()
         try stateStore.close()
     }
 

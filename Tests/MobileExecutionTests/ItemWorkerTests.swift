@@ -17,6 +17,27 @@ import Testing
         #expect(done.withLock { $0.count } == 1000)
     }
 
+    @Test func `items that wait are dropped by a cancellation, and the one in work is finished`() throws {
+        let gate = DispatchSemaphore(value: 0), begun = DispatchSemaphore(value: 0), done = SystemLock<[Int]>([])
+        let worker = try #require(
+            ItemWorker<Int>(capacity: 2) {
+                { item in
+                    begun.signal()
+                    gate.wait()
+                    done.withLock { $0.append(item) }
+                }
+            })
+        try worker.add(1)
+        begun.wait()
+        try worker.add(2)
+        try worker.add(3)
+        worker.cancel()
+        gate.signal()
+        #expect(throws: CancellationError.self) { try worker.finish() }
+        #expect(throws: CancellationError.self) { try worker.add(4) }
+        #expect(done.withLock { $0 } == [1])
+    }
+
     @Test func `an item waits while as many others do as may`() throws {
         let gate = DispatchSemaphore(value: 0), begun = DispatchSemaphore(value: 0), isAdded = SystemLock(false)
         let worker = try #require(

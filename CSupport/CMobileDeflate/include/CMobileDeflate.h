@@ -20,14 +20,15 @@
 extern "C" {
 #endif
 
-/// A stream that is being compressed, with the memory for it: about 600 KB.
+/// A stream that is being compressed, with the memory for it: about 400 KB.
 typedef struct md_compressor md_compressor;
 
 /// The progress of one call.
 typedef struct md_step {
-    size_t taken;  // of the text
-    size_t given;  // to the output
-    bool is_end;   // of the stream: all of it was given
+    size_t taken;     // of the text
+    size_t given;     // to the output
+    bool is_end;      // of the stream: all of it was given
+    bool has_failed;  // the library refuses to work, for example one of another version than its headers
 } md_step;
 
 /// Creates a compressor at the beginning of a stream. The caller gives it to `md_compressor_free`. NULL without memory.

@@ -65,8 +65,9 @@ struct PackedRows: Sendable {
         return true
     }
 
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+    /// Removes all rows, and keeps the memory up to a number of bytes: a long row must not take it for all further blocks.
+    mutating func removeAll(keeping limit: Int = .max) {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= limit)
         ends.removeAll(keepingCapacity: true)
     }
 

@@ -54,7 +54,7 @@ struct FirstLoad: Sendable {
             try hand(over: &rows)
         }
         // Few rows are written together with the version.
-        if writer != nil || count >= rules.leastRows { try hand(over: &rows) }
+        if !rows.isEmpty, writer != nil || count >= rules.leastRows { try hand(over: &rows) }
         try writer?.finish()
         let comparison = try comparison.awaitsMark ? comparison.marked(mark) : comparison
         let state = try withLargeValues(of: load) { connection -> PartitionState? in
@@ -118,7 +118,7 @@ private final class FirstRows {
     private let worker: ItemWorker<SystemLock<PackedRows>>
 
     /// The number of blocks that wait to be written.
-    private static let waitingBlocks = 8
+    private static let waitingBlocks = 4
 
     /// - Throws: ``RequestFailure`` if the system cannot start a thread.
     init(_ load: FirstLoad, mayBeKnown: Bool) throws {
@@ -127,7 +127,7 @@ private final class FirstRows {
         let base =
             refresher.configuration.segmentRules.isOn
             ? BaseDraft(need, stateStore: refresher.stateStore, files: refresher.files, configuration: refresher.configuration) : nil
-        let blocks = ReusedValues { PackedRows(references: references) }
+        let blocks = ReusedValues { PackedRows(references: references) }, kept = 2 * refresher.rules.bytesInBlock
         let worker = ItemWorker<SystemLock<PackedRows>>(capacity: Self.waitingBlocks) {
             var ownTexts = RowTexts()
             return { block in
@@ -137,7 +137,7 @@ private final class FirstRows {
                     } else {
                         try load.write(rows, &ownTexts, mayBeKnown: mayBeKnown)
                     }
-                    rows.removeAll()
+                    rows.removeAll(keeping: kept)
                 }
                 blocks.giveBack(block)
             }
@@ -162,9 +162,9 @@ private final class FirstRows {
         base?.finish()
     }
 
-    /// Ends the threads. Segments of rows that did not become valid are removed.
+    /// Ends the threads. Rows that wait are written for the next load; segments of rows that did not become valid are removed, and incomplete ones.
     func end() {
         try? worker.finish()
-        if !isValid { base?.discard() }
+        if let base, !isValid || !base.isCompleted { base.discard() }
     }
 }

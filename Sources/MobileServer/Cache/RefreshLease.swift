@@ -15,7 +15,7 @@ struct RefreshRules: Sendable {
     /// The largest comparison in memory, in rows and bytes; a larger one is staged.
     var rowsInMemory = 5000, bytesInMemory = 8 << 20
     /// The rows of a first load that are written at once: few bytes keep the memory small, and many rows the number of commits.
-    var rowsInBlock = 4096, bytesInBlock = 4 << 20
+    var rowsInBlock = 4096, bytesInBlock = 1 << 20
 }
 
 /// The right of one process to load all rows of a back end into a package's cache. It saves work; no rule rests on it alone, because its holder may be

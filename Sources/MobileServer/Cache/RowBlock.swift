@@ -11,11 +11,10 @@ struct RowBlock {
     private var object: ObjectPlan { refresh.object }
 
     /// Gives keys to the rows that have none, and writes all.
-    /// - Parameter texts: receives the rows as they travel, in the order of the new keys.
+    /// - Parameter texts: receives the rows as they travel: new ones in the order of their keys.
     /// - Throws: ``ServerError/Code/load`` for a row that was loaded twice.
     func write(_ rows: PackedRows, _ texts: inout RowTexts) throws {
         if let lists = connection as? any ListReadingConnection { try write(rows, &texts, by: lists) } else { try writeBySets(rows, &texts) }
-        guard texts.places.count == rows.count else { throw object.loadError("one key twice") }
     }
 
     // MARK: By staged rows
@@ -35,6 +34,7 @@ struct RowBlock {
         ) { row in
             texts.add { $0 += row.bytes(0) }
         }
+        guard texts.places.count == rows.count else { throw object.loadError("one key twice") }
         try connection.execute("DROP TABLE _load")
     }
 
@@ -108,7 +108,10 @@ private struct BlockKeys {
         } else {
             for (index, number) in zip(unknown, numbers) { keys[index] = number }
         }
-        return keys.map { $0 ?? 0 }
+        return try keys.map { key in
+            guard let key else { throw StoreError(.corrupt, "table _key: a key that is there is not found") }
+            return key
+        }
     }
 
     /// Finds the keys that the cache has.
@@ -135,9 +138,9 @@ struct RowTexts: Sendable {
     /// The place of each row.
     private(set) var places: [Range<Int>] = []
 
-    /// Removes all rows, and keeps the memory.
-    mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+    /// Removes all rows, and keeps the memory up to a number of bytes.
+    mutating func removeAll(keeping limit: Int = .max) {
+        bytes.removeAll(keepingCapacity: bytes.capacity <= limit)
         places.removeAll(keepingCapacity: true)
     }
 

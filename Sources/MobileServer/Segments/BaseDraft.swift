@@ -22,16 +22,20 @@ final class BaseDraft: Sendable {
         var names: [String] = []
         /// The number of their rows, once all of them are stored.
         var rows: Int64?
+        /// Whether a write has made the run usable; it may have failed afterwards.
+        var isCompleted = false
     }
 
     private let stored: SystemLock<Stored>
 
-    private static let waitingTexts = 4
+    private static let waitingTexts = 2
+
+    private let log: @Sendable (String) -> Void
 
     /// Fails if the system cannot start one more thread.
     init?(_ need: SegmentNeed, stateStore: any StateStore, files: SegmentFiles, configuration: ServerConfiguration) {
         let run = SegmentRun.newID(configuration), made = configuration.clock(), textBytes = configuration.segmentRules.textBytes
-        let stored = SystemLock(Stored())
+        let stored = SystemLock(Stored()), kept = 4 * max(1 << 18, textBytes / 4)
         let worker = ItemWorker<SystemLock<RowTexts>?>(capacity: Self.waitingTexts) { [texts] in
             var number = 0
             let builder = Result {
@@ -41,7 +45,7 @@ final class BaseDraft: Sendable {
                     stored.withLock { $0.names.append(segment.name) }
                     // Now, while the next rows are read: the first device waits for the files, and the last write for the disk. Both are done again if
                     // need be.
-                    try? files.add(content, named: segment.name)
+                    files.add(content, named: segment.name)
                     stateStore.flushDrafts()
                 }
             }
@@ -52,13 +56,16 @@ final class BaseDraft: Sendable {
                     return stored.withLock { $0.rows = builder.rowCount }
                 }
                 // Segments end between pieces.
-                try rows.withLock { for piece in $0.pieces(length: min(65_536, textBytes / 4)) { try builder.add(piece.text, count: piece.rows) } }
+                try rows.withLock { rows in
+                    for piece in rows.pieces(length: min(65_536, textBytes / 4)) { try builder.add(piece.text, count: piece.rows) }
+                    rows.removeAll(keeping: kept)
+                }
                 texts.giveBack(rows)
             }
         }
         guard let worker else { return nil }
         (self.need, self.stateStore, self.files, self.run, self.made) = (need, stateStore, files, run, made)
-        (self.worker, self.stored) = (worker, stored)
+        (self.worker, self.stored, log) = (worker, stored, configuration.log)
     }
 
     /// Adds rows in the order of their keys. Waits while too many others do.
@@ -71,9 +78,14 @@ final class BaseDraft: Sendable {
 
     /// Waits until all segments are stored. After it, ``add(_:)`` has no effect.
     func finish() {
-        try? worker.add(nil)
-        try? worker.finish()
+        do {
+            try worker.add(nil)
+            try worker.finish()
+        } catch { log("the segments of a first load could not be made while it ran, and are made from its rows: \(error)") }
     }
+
+    /// Whether a write has made the run usable.
+    var isCompleted: Bool { stored.withLock { $0.isCompleted } }
 
     /// Makes the run usable, in the write that makes its rows valid.
     /// - Parameter rows: their number; a base with other rows is not used.
@@ -82,15 +94,19 @@ final class BaseDraft: Sendable {
         let directory = SegmentDirectory(partition: need.partition, connection: connection)
         try directory.add(SegmentRun(id: run, since: SegmentRun.beginning, until: version, rows: rows, made: made, retired: nil), shape: need.shape)
         try directory.retire(allBut: run, now: made)
+        stored.withLock { $0.isCompleted = true }
     }
 
-    /// Ends the work of a run that was not completed, and removes its segments.
+    /// Ends the work of a run that was not completed, and removes its segments; and their files, unless another run has the same contents.
     func discard() {
+        worker.cancel()
         try? worker.finish()
-        files.remove(stored.withLock { $0.names })
-        _ = try? stateStore.write(label: "unused segments", isolation: .locks) {
-            try SegmentDirectory(partition: need.partition, connection: $0).remove(unused: run)
+        let names = stored.withLock { $0.names }
+        let unused = try? stateStore.write(label: "unused segments", isolation: .locks) { connection in
+            try SegmentDirectory(partition: need.partition, connection: connection).remove(unused: run)
+            return try names.filter { try !connection.exists("SELECT 1 FROM _segment WHERE name = ?1 LIMIT 1", [.text($0)]) }
         }
+        files.remove(unused ?? [])
     }
 
     private struct PartitionGone: Error {}

@@ -31,8 +31,8 @@ final class SegmentBuilder {
     ///   - texts: one row or more, with commas between them.
     ///   - count: the number of rows.
     func add(_ texts: ArraySlice<UInt8>, count: Int64) throws {
-        compressor.add([rows == 0 ? UInt8(ascii: "[") : UInt8(ascii: ",")])
-        compressor.add(texts)
+        try compressor.add([rows == 0 ? UInt8(ascii: "[") : UInt8(ascii: ",")])
+        try compressor.add(texts)
         length += 1 + texts.count
         rows += count
         if length >= textBytes { try endSegment() }
@@ -45,11 +45,11 @@ final class SegmentBuilder {
     }
 
     private func endSegment() throws {
-        compressor.add([UInt8(ascii: "]")])
-        let content = compressor.finish()
+        try compressor.add([UInt8(ascii: "]")])
+        let content = try compressor.finish()
         let segment = Segment(name: try SHA256.digest(of: content).hexadecimal, rows: rows, length: Int64(content.count))
         segments.append(segment)
-        if let take { try take(segment, content) } else { try contents.append(content) }
         (length, rows) = (0, 0)
+        if let take { try take(segment, content) } else { try contents.append(content) }
     }
 }

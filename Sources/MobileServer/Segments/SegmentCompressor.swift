@@ -20,28 +20,30 @@ internal import MobileStore
 
     deinit { unsafe md_compressor_free(handle) }
 
-    /// Adds a piece to the open text.
-    func add(_ text: ArraySlice<UInt8>) {
+    /// Adds a piece to the open text. The stream depends on where the pieces end, its text does not.
+    /// - Throws: ``StoreError/Code/compression`` if the library refuses to work.
+    func add(_ text: ArraySlice<UInt8>) throws(StoreError) {
         let isLong = text.count >= Self.collectedBytes
         if !isLong { collected += text }
-        if isLong || collected.count >= Self.collectedBytes { takeCollected(isLast: false) }
-        if isLong { compress(text, isLast: false) }
+        if isLong || collected.count >= Self.collectedBytes { try takeCollected(isLast: false) }
+        if isLong { try compress(text, isLast: false) }
     }
 
     /// Ends the text.
     /// - Returns: its zlib stream (RFC 1950). The next piece begins another one.
-    func finish() -> [UInt8] {
-        takeCollected(isLast: true)
+    /// - Throws: as ``add(_:)``.
+    func finish() throws(StoreError) -> [UInt8] {
+        try takeCollected(isLast: true)
         isOpen = false
         return stream
     }
 
-    private func takeCollected(isLast: Bool) {
-        compress(collected[...], isLast: isLast)
+    private func takeCollected(isLast: Bool) throws(StoreError) {
+        try compress(collected[...], isLast: isLast)
         collected.removeAll(keepingCapacity: true)
     }
 
-    private func compress(_ text: ArraySlice<UInt8>, isLast: Bool) {
+    private func compress(_ text: ArraySlice<UInt8>, isLast: Bool) throws(StoreError) {
         // Here, because the caller has no use for the last one any more: its memory is kept.
         if !isOpen { stream.removeAll(keepingCapacity: true) }
         isOpen = true
@@ -52,6 +54,7 @@ internal import MobileStore
                     unsafe md_compress(handle, text.baseAddress, text.count, isLast, output.baseAddress!, output.count)  // it has room
                 }
             }
+            if step.has_failed { throw StoreError(.compression, "the library of the compression refuses to work") }
             stream += output[..<step.given]
             rest = rest.dropFirst(step.taken)
             if isLast ? step.is_end : rest.isEmpty { return }

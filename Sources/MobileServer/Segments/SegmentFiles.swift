@@ -22,6 +22,9 @@ final class SegmentFiles: Sendable {
         var total: Int64 = 0
         var uses = 0
         var isPrepared = false
+        /// Whether a file that no one had asked for could not be written.
+        var isFull = false
+        var isClosed = false
     }
 
     let directory: String
@@ -54,17 +57,23 @@ final class SegmentFiles: Sendable {
         return isThere(name) ? true : try locks.withLock(name) { try isThere(name) || make(name, from: source) }
     }
 
-    /// Adds the file of a content, if there is none.
+    /// Adds the file of a content that no one has asked for yet, if there is room for it without the removal of another one. It is the first one to be removed.
     /// - Parameter name: the digest of the content, which the caller has just made.
-    func add(_ content: [UInt8], named name: String) throws {
-        try prepare()
-        try locks.withLock(name) {
+    func add(_ content: [UInt8], named name: String) {
+        try? prepare()
+        guard state.withLock({ $0.isPrepared && !$0.isFull && $0.total + Int64(content.count) <= limit }) else { return }
+        locks.withLock(name) {
             guard !isThere(name) else { return }
-            let path = path(of: name)
-            try write(name, path, isDigest: true) { take in
-                try take(content)
-                return true
-            }.map { keep(name, $0) }
+            do {
+                let length = try write(name, path(of: name), isDigest: true) { take in
+                    try take(content)
+                    return true
+                }
+                if let length { keep(name, length, isUsed: false) }
+            } catch {
+                // A disk without room is left to what must be written.
+                state.withLock { $0.isFull = true }
+            }
         }
     }
 
@@ -79,14 +88,17 @@ final class SegmentFiles: Sendable {
 
     /// Removes the files of contents, if there are any. Requests that send one of them continue.
     func remove(_ names: [String]) {
-        state.withLock { state in
-            for name in names { state.total -= state.known.removeValue(forKey: name)?.length ?? 0 }
+        for name in names {
+            locks.withLock(name) {
+                state.withLock { $0.total -= $0.known.removeValue(forKey: name)?.length ?? 0 }
+                try? FileManager.default.removeItem(atPath: path(of: name))
+            }
         }
-        for name in names { try? FileManager.default.removeItem(atPath: path(of: name)) }
     }
 
-    /// Removes the folder if it was that of this process.
+    /// Removes the folder if it was that of this process. No file is written afterwards.
     func close() {
+        state.withLock { $0.isClosed = true }
         if isPrivate { try? FileManager.default.removeItem(atPath: directory) }
     }
 
@@ -118,9 +130,15 @@ final class SegmentFiles: Sendable {
     private func makeDirectory() throws {
         let files = FileManager.default
         var isFolder: ObjCBool = false
-        guard !files.fileExists(atPath: directory, isDirectory: &isFolder) || !isFolder.boolValue else { return }
-        try files.createDirectory(
-            atPath: directory, withIntermediateDirectories: !isPrivate, attributes: [.posixPermissions: isPrivate ? 0o700 : 0o750])
+        if files.fileExists(atPath: directory, isDirectory: &isFolder), isFolder.boolValue { return }
+        guard !state.withLock({ $0.isClosed }) else { throw StoreError(.misuse, "the folder \(directory) is closed") }
+        do {
+            try files.createDirectory(
+                atPath: directory, withIntermediateDirectories: !isPrivate, attributes: [.posixPermissions: isPrivate ? 0o700 : 0o750])
+        } catch {
+            // Another thread may have made it meanwhile.
+            guard files.fileExists(atPath: directory, isDirectory: &isFolder), isFolder.boolValue else { throw error }
+        }
     }
 
     private static let partial = ".part"
@@ -177,11 +195,11 @@ final class SegmentFiles: Sendable {
     }
 
     /// Notes a file, and removes others if there are too many bytes. Requests that send one of them continue.
-    private func keep(_ name: String, _ length: Int64) {
+    private func keep(_ name: String, _ length: Int64, isUsed: Bool = true) {
         let superfluous = state.withLock { state in
-            state.uses += 1
+            if isUsed { state.uses += 1 }
             state.total += length - (state.known[name]?.length ?? 0)
-            state.known[name] = File(length: length, used: state.uses, isChecked: true)
+            state.known[name] = File(length: length, used: isUsed ? state.uses : 0, isChecked: true)
             guard state.total > limit else { return [String]() }
             var removed: [String] = []
             for (other, entry) in state.known.sorted(by: { $0.value.used < $1.value.used }) where other != name && state.total > limit / 2 {

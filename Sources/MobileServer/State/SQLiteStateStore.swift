@@ -72,8 +72,10 @@ struct SQLiteStateStore: StateStore {
         return try drafts.write(label: label) { try body(SQLiteStateConnection(connection: $0)) }
     }
 
-    /// The drafts are in SQLite's log.
-    func flushDrafts() { try? FileHandle(forReadingAtPath: database.path + "-wal")?.synchronize() }
+    /// The drafts are in SQLite's log, next to the file that a link names.
+    func flushDrafts() {
+        try? FileHandle(forReadingAtPath: (database.path as NSString).resolvingSymlinksInPath + "-wal")?.synchronize()
+    }
 
     private func openDrafts() throws -> Database {
         var profile = profile

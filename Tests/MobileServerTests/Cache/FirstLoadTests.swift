@@ -173,6 +173,88 @@ import Testing
         }
     }
 
+    @Test("a run that is discarded leaves the files that another run has as well", arguments: StateStoreTests.Engine.available)
+    func sharedFiles(engine: StateStoreTests.Engine) throws {
+        let servers = try DepotServers(Self.depot(), engine), store = servers.store
+        try servers.refresh("A")
+        let partition = try store.read { try $0.number("SELECT id FROM _partition") }
+        let configuration = servers.servers[0].configuration, files = SegmentFiles(configuration)
+        func draft(_ shape: String, _ extra: String) throws -> BaseDraft {
+            let base = try #require(
+                BaseDraft(SegmentNeed(partition: partition, shape: shape), stateStore: store, files: files, configuration: configuration))
+            try base.add { texts in
+                texts.removeAll()
+                texts.add { $0 += Array("[1,\"a row\"]".utf8) }
+                if !extra.isEmpty { texts.add { $0 += Array(extra.utf8) } }
+            }
+            base.finish()
+            return base
+        }
+        func names() throws -> Set<String> { Set(try store.read { try $0.texts("SELECT name FROM _segment") }) }
+        let complete = try draft("a", "")
+        try store.write(label: "test") { try complete.complete(1, rows: 1, in: $0) }
+        let kept = try names(), same = try draft("b", ""), other = try draft("c", "[2,\"another row\"]"), added = try names().subtracting(kept)
+        #expect(complete.isCompleted && kept.count == 1 && added.count == 1)
+        for name in kept.union(added) { #expect(files.isAtHand(name)) }
+        same.discard()
+        other.discard()
+        #expect(try names() == kept && !same.isCompleted)
+        for name in kept { #expect(files.isAtHand(name) && FileManager.default.fileExists(atPath: files.path(of: name))) }
+        for name in added { #expect(!files.isAtHand(name) && !FileManager.default.fileExists(atPath: files.path(of: name))) }
+    }
+
+    @Test func `a file that no one has asked for takes no other one's place, and none is written after the end`() throws {
+        let servers = try DepotServers(Self.depot(), .sqlite), content = [UInt8](repeating: 7, count: 1000)
+        var configuration = servers.servers[0].configuration
+        let folder = try TemporaryDirectory()
+        configuration.segmentDirectory = folder.file("segments")
+        configuration.segmentCacheSize = 2500
+        let files = SegmentFiles(configuration), names = (0..<4).map { String(repeating: "\($0)", count: 64) }
+        for name in names { files.add(content, named: name) }
+        #expect(names.map(files.isAtHand) == [true, true, false, false])
+        files.remove([names[0]])
+        files.add(content, named: names[3])
+        #expect(names.map(files.isAtHand) == [false, true, false, true])
+        files.remove(names)
+        files.close()
+        try FileManager.default.removeItem(atPath: folder.file("segments"))
+        files.add(content, named: names[0])
+        #expect(!files.isAtHand(names[0]) && !FileManager.default.fileExists(atPath: folder.file("segments")))
+    }
+
+    @Test func `two keys that read alike are two parents`() throws {
+        let model = try PackageModel(
+            json: """
+                {
+                  "format": 1, "name": "Words", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
+                  "objects": [{
+                    "name": "Word",
+                    "attributes": [
+                      {"name": "word", "type": "string", "length": 40}, {"name": "rootWord", "type": "string", "length": 40, "nullable": true}
+                    ],
+                    "primaryKey": ["word"],
+                    "relationships": [{"name": "root", "target": "Word", "cardinality": "manyToOne", "mapping": {"rootWord": "word"}}],
+                    "binding": {"backEnd": "enterprise", "table": "word"}}]
+                }
+                """)
+        let server = try TestServer(model: model, tables: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT)")
+        let composed = "caf\u{E9}", decomposed = "cafe\u{301}"
+        try server.backEnd { connection in
+            for (word, root) in [(composed, nil), (decomposed, nil), ("1", composed), ("2", decomposed), ("3", composed)] {
+                try connection.execute("INSERT INTO word VALUES (?1, ?2)", [.text(word), root.map { .text($0) } ?? .null])
+            }
+        }
+        try TestDevice(server).synchronize()
+        let keys = try server.state { try $0.rows("SELECT hex(k), sk FROM _key", []) }.map { ($0[0].text ?? "", $0[1].integer ?? 0) }
+        #expect(keys.count == 5)
+        func key(_ word: String) -> Int64? { keys.first { $0.0 == KeyText(.text(word)).text.utf8.map { String(format: "%02X", $0) }.joined() }?.1 }
+        let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
+        for (word, root) in [("1", composed), ("2", decomposed), ("3", composed)] {
+            let body = try #require(bodies.first { $0[0].integer == key(word) }?[1].text)
+            #expect(try JSONValue(parsing: Array(body.utf8)).array?.last?.integer == key(root) && key(root) != nil, "\(body)")
+        }
+    }
+
     @Test(
         "keys in any notation, and references with and without a parent, are the same in a first load and in a later comparison",
         arguments: BackEndKind.allCases)

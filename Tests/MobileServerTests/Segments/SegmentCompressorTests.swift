@@ -33,15 +33,15 @@ import Testing
             var place = 0
             while place < text.count {
                 let end = min(text.count, place + [1, 3, 200, 16_383, 16_384, 70_000].randomElement(using: &random)!)
-                compressor.add(text[place..<end])
+                try compressor.add(text[place..<end])
                 place = end
             }
-            let stream = compressor.finish(), kept = stream
+            let stream = try compressor.finish(), kept = stream
             #expect(try Inflated.rows(stream, columns: ["_sk", "text"]).count == count)
             #expect(try Self.inflated(stream, text.count) == text)
             // The next text takes the memory of this one only when no one has it.
-            compressor.add(Array("[]".utf8)[...])
-            _ = compressor.finish()
+            try compressor.add(Array("[]".utf8)[...])
+            _ = try compressor.finish()
             #expect(stream == kept)
         }
     }
@@ -49,8 +49,8 @@ import Testing
     @Test func `text that does not become smaller is complete as well`() throws {
         var random = SeededGenerator(seed: 9)
         let text = (0..<1_000_000).map { _ in UInt8.random(in: 0...255, using: &random) }, compressor = try SegmentCompressor()
-        compressor.add(text[...])
-        let stream = compressor.finish()
+        try compressor.add(text[...])
+        let stream = try compressor.finish()
         #expect(stream.count >= text.count && stream.count < text.count + text.count / 50)
         #expect(try Self.inflated(stream, text.count) == text)
     }

@@ -156,10 +156,13 @@ import Testing
         #expect(try description() == text)
         #expect(monitor.ranges > 0 && monitor.received.allSatisfy { $0.value == monitor.lengths[$0.key] })
         try bench.change("UPDATE product SET description = description || '!' WHERE id = 1")
-        let backEnd = bench.backEnd
-        let changing = ContentMonitor(bench.network) { number in
-            // Contents are requested on several threads: after the first one has arrived, the value may have arrived, too.
-            if number == 0 { _ = try? backEnd.write { try $0.execute("UPDATE product SET description = description || '?' WHERE id = 1", []) } }
+        let backEnd = bench.backEnd, isChanged = SystemLock(false)
+        let changing = ContentMonitor(bench.network) { _ in
+            // Contents are requested on several threads: none of them goes on before the change.
+            isChanged.withLock { isChanged in
+                if !isChanged { _ = try? backEnd.write { try $0.execute("UPDATE product SET description = description || '?' WHERE id = 1", []) } }
+                isChanged = true
+            }
             return nil
         }
         let second = try bench.subscribedDevice("second", transport: changing)
