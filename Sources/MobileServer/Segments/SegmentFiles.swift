@@ -22,7 +22,7 @@ final class SegmentFiles: Sendable {
         var total: Int64 = 0
         var uses = 0
         var isPrepared = false
-        /// Whether a file that no one had asked for could not be written.
+        /// Whether a file could not be written before a request for it.
         var isFull = false
         var isClosed = false
     }
@@ -57,7 +57,7 @@ final class SegmentFiles: Sendable {
         return isThere(name) ? true : try locks.withLock(name) { try isThere(name) || make(name, from: source) }
     }
 
-    /// Adds the file of a content that no one has asked for yet, if there is room for it without the removal of another one. It is the first one to be removed.
+    /// Adds the file of a content before the first request for it, if there is room for it without the removal of another one. It is the first one to be removed.
     /// - Parameter name: the digest of the content, which the caller has just made.
     func add(_ content: [UInt8], named name: String) {
         try? prepare()

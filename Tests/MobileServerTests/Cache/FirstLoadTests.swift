@@ -203,7 +203,7 @@ import Testing
         for name in added { #expect(!files.isAtHand(name) && !FileManager.default.fileExists(atPath: files.path(of: name))) }
     }
 
-    @Test func `a file that no one has asked for takes no other one's place, and none is written after the end`() throws {
+    @Test func `a file without a request takes no other one's place, and none is written after the end`() throws {
         let servers = try DepotServers(Self.depot(), .sqlite), content = [UInt8](repeating: 7, count: 1000)
         var configuration = servers.servers[0].configuration
         let folder = try TemporaryDirectory()

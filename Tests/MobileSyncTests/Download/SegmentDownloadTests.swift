@@ -158,7 +158,7 @@ import Testing
         try bench.change("UPDATE product SET description = description || '!' WHERE id = 1")
         let backEnd = bench.backEnd, isChanged = SystemLock(false)
         let changing = ContentMonitor(bench.network) { _ in
-            // Contents are requested on several threads: none of them goes on before the change.
+            // Contents are requested on several threads: none of them continues before the change.
             isChanged.withLock { isChanged in
                 if !isChanged { _ = try? backEnd.write { try $0.execute("UPDATE product SET description = description || '?' WHERE id = 1", []) } }
                 isChanged = true
