@@ -245,9 +245,9 @@ import Testing
             }
         }
         try TestDevice(server).synchronize()
-        let keys = try server.state { try $0.rows("SELECT hex(k), sk FROM _key", []) }.map { ($0[0].text ?? "", $0[1].integer ?? 0) }
+        let keys = try server.state { try $0.rows("SELECT k, sk FROM _key", []) }.map { (KeyText(text: $0[0].text ?? ""), $0[1].integer ?? 0) }
         #expect(keys.count == 5)
-        func key(_ word: String) -> Int64? { keys.first { $0.0 == KeyText(.text(word)).text.utf8.map { String(format: "%02X", $0) }.joined() }?.1 }
+        func key(_ word: String) -> Int64? { keys.first { $0.0 == KeyText(.text(word)) }?.1 }
         let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
         for (word, root) in [("1", composed), ("2", decomposed), ("3", composed)] {
             let body = try #require(bodies.first { $0[0].integer == key(word) }?[1].text)
