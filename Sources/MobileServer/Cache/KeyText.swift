@@ -31,13 +31,8 @@ struct KeyText: Hashable, Sendable {
         }
     }
 
-    /// By bytes, as the engines compare them: two texts that a reader takes for the same may be two keys.
+    /// By bytes, as the engines compare them: two texts that read alike are two keys.
     static func == (left: KeyText, right: KeyText) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
-
-    func hash(into hasher: inout Hasher) {
-        var text = text
-        text.withUTF8 { bytes in hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
-    }
 
     /// The key as a value; nil for a text that is not one of a key.
     var value: Value? { (try? JSONValue(parsing: Array(text.utf8))).flatMap(Value.init(key:)) }

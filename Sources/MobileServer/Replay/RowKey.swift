@@ -27,8 +27,12 @@ public struct RowKey: Sendable, Hashable {
         return JSONObject(uniqueKeys: zip(attributes, parts).map { ($0.name, WireConversion.json(cached: $1, of: $0)) })
     }
 
-    /// Whether all parts are equal.
-    public static func == (left: RowKey, right: RowKey) -> Bool { left.parts == right.parts }
+    /// Whether all parts are equal; texts by their bytes, as back ends compare them: two that read alike are two keys.
+    public static func == (left: RowKey, right: RowKey) -> Bool {
+        left.parts.elementsEqual(right.parts) { left, right in
+            if case (.text(let left), .text(let right)) = (left, right) { left.utf8.elementsEqual(right.utf8) } else { left == right }
+        }
+    }
 
     /// Hashes the parts.
     public func hash(into hasher: inout Hasher) { hasher.combine(parts) }

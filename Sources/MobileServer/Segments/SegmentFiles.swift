@@ -22,7 +22,7 @@ final class SegmentFiles: Sendable {
         var total: Int64 = 0
         var uses = 0
         var isPrepared = false
-        /// Whether a file could not be written before a request for it.
+        /// Whether a file could not be written before a request for it, and none since.
         var isFull = false
         var isClosed = false
     }
@@ -197,7 +197,7 @@ final class SegmentFiles: Sendable {
     /// Notes a file, and removes others if there are too many bytes. Requests that send one of them continue.
     private func keep(_ name: String, _ length: Int64, isUsed: Bool = true) {
         let superfluous = state.withLock { state in
-            if isUsed { state.uses += 1 }
+            if isUsed { (state.uses, state.isFull) = (state.uses + 1, false) }
             state.total += length - (state.known[name]?.length ?? 0)
             state.known[name] = File(length: length, used: isUsed ? state.uses : 0, isChecked: true)
             guard state.total > limit else { return [String]() }

@@ -222,43 +222,28 @@ import Testing
         #expect(!files.isAtHand(names[0]) && !FileManager.default.fileExists(atPath: folder.file("segments")))
     }
 
-    @Test func `two keys that read alike are two parents`() throws {
-        let model = try PackageModel(
-            json: """
-                {
-                  "format": 1, "name": "Words", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
-                  "objects": [{
-                    "name": "Word",
-                    "attributes": [
-                      {"name": "word", "type": "string", "length": 40}, {"name": "rootWord", "type": "string", "length": 40, "nullable": true}
-                    ],
-                    "primaryKey": ["word"],
-                    "relationships": [{"name": "root", "target": "Word", "cardinality": "manyToOne", "mapping": {"rootWord": "word"}}],
-                    "binding": {"backEnd": "enterprise", "table": "word"}}]
-                }
-                """)
-        let server = try TestServer(model: model, tables: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT)")
-        let composed = "caf\u{E9}", decomposed = "cafe\u{301}"
-        try server.backEnd { connection in
-            for (word, root) in [(composed, nil), (decomposed, nil), ("1", composed), ("2", decomposed), ("3", composed)] {
-                try connection.execute("INSERT INTO word VALUES (?1, ?2)", [.text(word), root.map { .text($0) } ?? .null])
-            }
+    @Test func `a load whose files find no place is complete, and its devices are served once there is one`() throws {
+        let folder = try TemporaryDirectory(), path = folder.file("segments")
+        #expect(FileManager.default.createFile(atPath: path, contents: Data("no folder".utf8)))
+        let server = try Self.words(.sqlite, (0..<50).map { ("word \($0)", nil) }) {
+            $0.segmentDirectory = path
+            $0.segmentRules = SegmentRules(leastRows: 2)
+            $0.refreshRules = RefreshRules(rowsInBlock: 7)
         }
-        try TestDevice(server).synchronize()
-        let keys = try server.state { try $0.rows("SELECT k, sk FROM _key", []) }.map { (KeyText(text: $0[0].text ?? ""), $0[1].integer ?? 0) }
-        #expect(keys.count == 5)
-        func key(_ word: String) -> Int64? { keys.first { $0.0 == KeyText(.text(word)) }?.1 }
-        let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
-        for (word, root) in [("1", composed), ("2", decomposed), ("3", composed)] {
-            let body = try #require(bodies.first { $0[0].integer == key(word) }?[1].text)
-            #expect(try JSONValue(parsing: Array(body.utf8)).array?.last?.integer == key(root) && key(root) != nil, "\(body)")
-        }
+        let device = try TestDevice(server)
+        _ = try? device.synchronize()
+        #expect(try server.state { try $0.number("SELECT row_count FROM _segment_run") } == 50)
+        #expect(try server.state { try $0.number("SELECT count(*) FROM _partition WHERE is_loaded = 1") } == 1)
+        try FileManager.default.removeItem(atPath: path)
+        let second = try TestDevice(server, name: "second")
+        try second.synchronize()
+        #expect(second.rows["Word"]?.count == 50)
     }
 
-    @Test(
-        "keys in any notation, and references with and without a parent, are the same in a first load and in a later comparison",
-        arguments: BackEndKind.allCases)
-    func keyNotations(kind: BackEndKind) throws {
+    /// Words and their roots, which are words as well.
+    private static func words(
+        _ kind: BackEndKind, _ rows: [(word: String, root: String?)], adjust: @escaping (inout ServerConfiguration) -> Void = { _ in }
+    ) throws -> TestServer {
         let model = try PackageModel(
             json: """
                 {
@@ -274,17 +259,47 @@ import Testing
                     "binding": {"backEnd": "enterprise", "table": "word"}}]
                 }
                 """)
-        let words = ["plain-1", "n", "null", "", "a\"b", "a/b", "a\\b", "ü", "line\nfeed", "[1]", "{}", "1", "\u{1}", "'", "a b_c.d:e", "\u{7F}"]
-        let server = try TestServer(
-            model: model, tables: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT, count INTEGER NOT NULL)",
-            postgreSQL: "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT, count INTEGER NOT NULL)", on: kind)
+        let table = "CREATE TABLE word (word TEXT PRIMARY KEY, \"rootWord\" TEXT, count INTEGER NOT NULL)"
+        let server = try TestServer(model: model, tables: table, postgreSQL: table, on: kind, adjust: adjust)
         try server.backEnd { connection in
-            for (index, word) in words.enumerated() {
-                let root: Value = index % 3 == 0 ? .null : .text(words[(index + 5) % words.count])
+            for (index, row) in rows.enumerated() {
                 _ = try connection.execute(
-                    "INSERT INTO word (word, \"rootWord\", count) VALUES (?1, ?2, ?3)", [.text(word), root, .integer(Int64(index))])
+                    "INSERT INTO word (word, \"rootWord\", count) VALUES (?1, ?2, ?3)",
+                    [.text(row.word), row.root.map { .text($0) } ?? .null, .integer(Int64(index))])
             }
         }
+        return server
+    }
+
+    @Test("two keys that read alike are two rows and two parents, also when both change", arguments: BackEndKind.allCases)
+    func alikeKeys(kind: BackEndKind) throws {
+        let composed = "caf\u{E9}", decomposed = "cafe\u{301}"
+        let others = (0..<200).map { (word: "word \($0)", root: String?.none) }
+        let server = try Self.words(kind, [(composed, nil), (decomposed, nil), ("1", composed), ("2", decomposed), ("3", composed)] + others) {
+            $0.changeRules = ChangeRules(leastRows: 1, rowsPerBucket: 1, changedPart: 4)
+        }
+        let device = try TestDevice(server)
+        try device.synchronize()
+        let keys = try server.state { try $0.rows("SELECT k, sk FROM _key", []) }.map { (Array(($0[0].text ?? "").utf8), $0[1].integer ?? 0) }
+        #expect(keys.count == 205)
+        func key(_ word: String) -> Int64? { keys.first { $0.0 == Array(KeyText(.text(word)).text.utf8) }?.1 }
+        let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
+        for (word, root) in [("1", composed), ("2", decomposed), ("3", composed)] {
+            let body = try #require(bodies.first { $0[0].integer == key(word) }?[1].text)
+            #expect(try JSONValue(parsing: Array(body.utf8)).array?.last?.integer == key(root) && key(root) != nil, "\(body)")
+        }
+        try server.backEnd { try $0.execute("UPDATE word SET count = 1000 WHERE word IN (?1, ?2)", [.text(composed), .text(decomposed)]) }
+        #expect(try device.synchronize().upserts == ["Word": 2])
+        try server.backEnd { try $0.execute("DELETE FROM word WHERE word IN (?1, ?2)", [.text(composed), .text(decomposed)]) }
+        #expect(try device.synchronize().deletes == ["Word": 2])
+    }
+
+    @Test(
+        "keys in any notation, and references with and without a parent, are the same in a first load and in a later comparison",
+        arguments: BackEndKind.allCases)
+    func keyNotations(kind: BackEndKind) throws {
+        let words = ["plain-1", "n", "null", "", "a\"b", "a/b", "a\\b", "ü", "line\nfeed", "[1]", "{}", "1", "\u{1}", "'", "a b_c.d:e", "\u{7F}"]
+        let server = try Self.words(kind, words.enumerated().map { ($1, $0 % 3 == 0 ? nil : words[($0 + 5) % words.count]) })
         let device = try TestDevice(server)
         try device.synchronize()
         func keys() throws -> [String: Int64] {
