@@ -87,15 +87,13 @@ static const uint8_t *seed_argument(sqlite3_context *context, sqlite3_value **va
     return blob_argument(context, values[0], MC_ROW_DIGEST_SEED_SIZE, "the seed of a row digest is not a blob of 16 bytes");
 }
 
-/// Adds arguments to a hash. Returns false, with the error of the statement, without memory.
-static bool add_arguments(sqlite3_context *context, mc_row_hash *hash, int count, sqlite3_value **values)
+/// Adds values to a hash. Returns false without memory.
+static bool add_values(mc_row_hash *hash, size_t count, sqlite3_value *const *values)
 {
     mc_value value;
-    for (int i = 0; i < count; i++) {
-        if (!read_value(values[i], &value)) {
-            sqlite3_result_error_nomem(context);
+    for (size_t i = 0; i < count; i++) {
+        if (!read_value(values[i], &value))
             return false;
-        }
         add_value(hash, &value);
     }
     return true;
@@ -110,24 +108,31 @@ typedef struct digest_sums {
     uint64_t keys[MC_ROW_DIGEST_BUCKETS];
 } digest_sums;
 
-/// Adds a row: its key, then its values. Returns false, with the error of the statement, without memory.
-static bool add_row(sqlite3_context *context, digest_sums *sums, const uint8_t *seed, int count, sqlite3_value **values)
+/// A row whose values are added to its hash after its key.
+typedef struct row_hashes {
+    mc_row_hash row;
+    uint64_t key;
+    uint32_t bucket;
+} row_hashes;
+
+/// Begins with the key of a row. Returns false without memory.
+static bool begin_row(row_hashes *hashes, const uint8_t *seed, sqlite3_value *key)
 {
-    mc_value key;
-    if (!read_value(values[0], &key)) {
-        sqlite3_result_error_nomem(context);
+    mc_value value;
+    if (!read_value(key, &value))
         return false;
-    }
-    mc_row_hash hash = mc_row_hash_begin(seed);
-    add_value(&hash, &key);
-    const uint64_t key_hash = mc_row_hash_end(&hash);
-    if (!add_arguments(context, &hash, count - 1, values + 1))
-        return false;
-    const uint32_t bucket = bucket_of(&key, key_hash);
-    sums->count += 1;
-    sums->rows[bucket] += mc_row_hash_end(&hash);
-    sums->keys[bucket] += key_hash;
+    hashes->row = mc_row_hash_begin(seed);
+    add_value(&hashes->row, &value);
+    hashes->key = mc_row_hash_end(&hashes->row);
+    hashes->bucket = bucket_of(&value, hashes->key);
     return true;
+}
+
+static void add_row(digest_sums *sums, const row_hashes *hashes)
+{
+    sums->count += 1;
+    sums->rows[hashes->bucket] += mc_row_hash_end(&hashes->row);
+    sums->keys[hashes->bucket] += hashes->key;
 }
 
 static void step_sums(sqlite3_context *context, int count, sqlite3_value **values)
@@ -140,10 +145,11 @@ static void step_sums(sqlite3_context *context, int count, sqlite3_value **value
     if (seed == NULL)
         return;
     digest_sums *const sums = sqlite3_aggregate_context(context, sizeof *sums);
-    if (sums == NULL)
-        sqlite3_result_error_nomem(context);
+    row_hashes hashes;
+    if (sums != NULL && begin_row(&hashes, seed, values[1]) && add_values(&hashes.row, (size_t)count - 2, values + 2))
+        add_row(sums, &hashes);
     else
-        (void)add_row(context, sums, seed, count - 1, values + 1);
+        sqlite3_result_error_nomem(context);
 }
 
 static uint8_t *put(uint8_t *out, uint64_t word)
@@ -185,9 +191,6 @@ struct mc_row_digest_pass {
     digest_sums sums;
 };
 
-/// The name that SQLite keeps with a pointer, so that a statement cannot pass another one.
-static const char pass_type[] = "mc_row_digest_pass";
-
 mc_status mc_row_digest_pass_create(const uint8_t *seed, mc_row_digest_pass **out, mc_error *error)
 {
     *out = mc_allocate_zeroed(1, sizeof **out);
@@ -197,10 +200,13 @@ mc_status mc_row_digest_pass_create(const uint8_t *seed, mc_row_digest_pass **ou
     return MC_OK;
 }
 
-mc_status mc_row_digest_pass_bind(mc_row_digest_pass *pass, sqlite3_stmt *statement, int index, mc_error *error)
+mc_status mc_row_digest_pass_add(mc_row_digest_pass *pass, sqlite3_value *key, sqlite3_value *const *values, size_t count, mc_error *error)
 {
-    const int code = sqlite3_bind_pointer(statement, index, pass, pass_type, NULL);
-    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, sqlite3_db_handle(statement), code, "bind sums of rows as parameter %d", index);
+    row_hashes hashes;
+    if (!begin_row(&hashes, pass->seed, key) || !add_values(&hashes.row, count, values))
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "sums of rows: no memory for a value");
+    add_row(&pass->sums, &hashes);
+    return MC_OK;
 }
 
 void mc_row_digest_pass_read(const mc_row_digest_pass *pass, uint8_t *sums)
@@ -211,15 +217,6 @@ void mc_row_digest_pass_read(const mc_row_digest_pass *pass, uint8_t *sums)
 void mc_row_digest_pass_free(mc_row_digest_pass *pass)
 {
     mc_free(pass);
-}
-
-static void pass_key(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    mc_row_digest_pass *const pass = count > 1 ? sqlite3_value_pointer(values[0], pass_type) : NULL;
-    if (pass == NULL)
-        sqlite3_result_error(context, MC_ROW_DIGEST_PASS " needs sums and a key", -1);
-    else if (add_row(context, &pass->sums, pass->seed, count - 1, values + 1))
-        sqlite3_result_value(context, values[1]);
 }
 
 // MARK: Single rows
@@ -233,8 +230,10 @@ static void give_hash(sqlite3_context *context, int count, sqlite3_value **value
         return;
     }
     mc_row_hash hash = mc_row_hash_begin(seed);
-    if (add_arguments(context, &hash, count - 1, values + 1))
+    if (add_values(&hash, (size_t)count - 1, values + 1))
         sqlite3_result_int64(context, (sqlite3_int64)mc_row_hash_end(&hash));
+    else
+        sqlite3_result_error_nomem(context);
 }
 
 static void give_has(sqlite3_context *context, int count, sqlite3_value **values)
@@ -264,7 +263,5 @@ mc_status mc_row_digest_register(sqlite3 *db, mc_error *error)
         code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_HASH, -1, flags, NULL, give_hash, NULL, NULL, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_HAS, 3, flags, NULL, give_has, NULL, NULL, NULL);
-    if (code == SQLITE_OK)  // not deterministic: each call counts
-        code = sqlite3_create_function_v2(db, MC_ROW_DIGEST_PASS, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, NULL, pass_key, NULL, NULL, NULL);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, code, "register sums of rows");
 }

@@ -14,6 +14,7 @@
 #define MC_EXPORT_H
 
 #include "mc_error.h"
+#include "mc_row_digest.h"
 #include "mc_rows.h"
 
 #ifdef __cplusplus
@@ -37,7 +38,7 @@ typedef enum mc_export_large {
 } mc_export_large;
 
 typedef struct mc_export_options {
-    /// The rules of the columns, as many as the statement has, or NULL: all of type MC_COLUMN_ANY under the statement's names.
+    /// The rules of the columns, as many as the statement has (see `sums`), or NULL: all of type MC_COLUMN_ANY under the statement's names.
     /// The output of a value by its column's type:
     ///   ANY      by its storage: null, numbers, strings, base64
     ///   INTEGER  a number; other storage is an error
@@ -54,6 +55,16 @@ typedef struct mc_export_options {
     /// For each column of the statement the form of large values, in line in pieces of some KB; NULL: the ids.
     const mc_export_large *MC_NULLABLE large;
     struct mc_pool *MC_NULLABLE pool;  ///< the pool that the values are read from; outlives the export. Not NULL if a value is in line
+    /// For each of `columns` the SQL that brings any stored value to the form of the column's type, or NULL: an expression of the parameter
+    /// `?1`. It runs for all values but NULL and those that have this form plainly: integers for INTEGER and BOOLEAN; reals for REAL; for
+    /// DECIMAL with a precision up to 18, integers and reals of few digits with at most `precision - scale` of them before the point; plain
+    /// times (mc_plain_time.h) for DATE, TIME and DATE_TIME. For these numbers and times, it must give what `mc_exact_decimal` and
+    /// `mc_plain_time` give. The texts are copied. NULL: every value is written as it is stored.
+    const char *MC_NULLABLE const *MC_NULLABLE conversions;
+    /// Sums of the rows that are read one by one: the column 0 has the key, and `summed_count` columns from `summed_first` on have the values,
+    /// as they are stored. They outlive the export. The statement may then have more columns than `columns`, which are summed only. NULL: none.
+    mc_row_digest_pass *MC_NULLABLE sums;
+    size_t summed_first, summed_count;
 } mc_export_options;
 
 typedef struct mc_export mc_export;
@@ -61,7 +72,7 @@ typedef struct mc_export mc_export;
 /// Opens an export. The statement is borrowed and must outlive it. On success the caller owns `*out` and gives it to
 /// `mc_export_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, a wrong number of rules, two columns of one name in objects, a level
-/// out of its range, large values in line without a pool), MC_ERROR_NO_MEMORY.
+/// out of its range, large values in line without a pool, conversions without rules), MC_ERROR_NO_MEMORY.
 MC_MUST_USE mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
                                      mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
@@ -80,7 +91,8 @@ typedef struct mc_export_row {
 } mc_export_row;
 
 /// Writes the next row; `*has_row` is false after the last one. An export is read by rows or with `mc_export_read`, not both.
-/// Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and large values in line.
+/// A row whose values could not be written is not summed. Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and
+/// large values in line.
 MC_MUST_USE mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *MC_NULLABLE error);
 
 /// Returns the number from 1 of the column whose value `mc_export_next_row` could not write; 0 if there was none. Until the export is

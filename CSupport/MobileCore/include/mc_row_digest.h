@@ -9,8 +9,6 @@
 ///     mc_row_digest_hash(seed, value, ...)           the hash of these values, an integer: it stands for columns beyond the limit of
 ///                                                    arguments
 ///     mc_row_digest_has(seed, buckets, key)          1 if the bucket of the key is in a set, otherwise 0
-///     mc_row_digest_pass(sums, key, value, ...)      the key; adds the row to sums that the program has bound: so a query that reads
-///                                                    rows for another purpose adds them up on its way
 ///
 /// seed      A blob of MC_ROW_DIGEST_SEED_SIZE random bytes. Sums with different seeds have nothing in common.
 /// buckets   A blob of MC_ROW_DIGEST_SET_SIZE bytes: bucket b is in the set if bit b % 8 of byte b / 8 is set.
@@ -23,6 +21,7 @@
 #ifndef MC_ROW_DIGEST_H
 #define MC_ROW_DIGEST_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "mc_error.h"
@@ -33,12 +32,11 @@ extern "C" {
 #endif
 MC_NONNULL_BEGIN
 
-struct sqlite3_stmt;
+struct sqlite3_value;
 
 #define MC_ROW_DIGEST_SUMS "mc_row_digest_sums"
 #define MC_ROW_DIGEST_HASH "mc_row_digest_hash"
 #define MC_ROW_DIGEST_HAS "mc_row_digest_has"
-#define MC_ROW_DIGEST_PASS "mc_row_digest_pass"
 
 enum {
     MC_ROW_DIGEST_BUCKETS = 3072,
@@ -50,7 +48,7 @@ enum {
 /// Returns the bucket of a key, as the functions in SQL find it. `seed`: MC_ROW_DIGEST_SEED_SIZE bytes.
 uint32_t mc_row_digest_bucket(const uint8_t *seed, const mc_value *key);
 
-/// Sums that a query adds up while it reads rows for another purpose. One query at a time uses them, on its connection's thread.
+/// Sums that a program adds up while it reads the rows of a query for another purpose. One thread at a time uses them.
 typedef struct mc_row_digest_pass mc_row_digest_pass;
 
 /// Creates sums of no rows. `seed`: MC_ROW_DIGEST_SEED_SIZE bytes, which are copied. On success the caller owns `*out` and gives it to
@@ -58,10 +56,11 @@ typedef struct mc_row_digest_pass mc_row_digest_pass;
 MC_MUST_USE mc_status mc_row_digest_pass_create(const uint8_t *seed, mc_row_digest_pass *MC_NULLABLE *MC_NONNULL out,
                                                 mc_error *MC_NULLABLE error);
 
-/// Sets a parameter of a statement to these sums: the first argument of `mc_row_digest_pass`. They must outlive the run of the statement.
-/// Each run of a row adds it, so a statement that is run again adds all of its rows again. Fails as SQLite does.
-MC_MUST_USE mc_status mc_row_digest_pass_bind(mc_row_digest_pass *pass, struct sqlite3_stmt *statement, int index,
-                                              mc_error *MC_NULLABLE error);
+/// Adds a row: the sums are those of the aggregate with these values of SQLite as its arguments. A value is hashed as it is stored, so it must
+/// not have been read as text or bytes before, which changes it in place. Fails with MC_ERROR_NO_MEMORY.
+MC_MUST_USE mc_status mc_row_digest_pass_add(mc_row_digest_pass *pass, struct sqlite3_value *key,
+                                             struct sqlite3_value *MC_NONNULL const *MC_NONNULL values, size_t count,
+                                             mc_error *MC_NULLABLE error);
 
 /// Writes the sums to MC_ROW_DIGEST_SUMS_SIZE bytes, in the form of the aggregate's blob.
 void mc_row_digest_pass_read(const mc_row_digest_pass *pass, uint8_t *sums);

@@ -1,9 +1,6 @@
 /// mc_exact.c: stored values as numbers, as SQLite calls it.
 #include "mc_exact.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/mc_fail.h"
 #include "json/mc_exact_register.h"
 #include "mc_json.h"
@@ -179,8 +176,7 @@ static void give_text(sqlite3_context *context, const digits *number, int whole)
     sqlite3_result_text(context, text, length, SQLITE_TRANSIENT);
 }
 
-/// Gives a real with few digits, such as a price, without writing it out. Returns false for others.
-static bool give_quick(sqlite3_context *context, double value, int whole, int scale)
+bool mc_exact_scaled_real(double value, int whole, int scale, int64_t *scaled)
 {
     if (scale > QUICK_SCALE || whole + scale > SCALED_DIGITS)
         return false;
@@ -188,11 +184,17 @@ static bool give_quick(sqlite3_context *context, double value, int whole, int sc
     // Of more digits, several numbers have the same double, and adding a half to one rounds.
     if (!(product > -quick_limit && product < quick_limit))
         return false;
-    const int64_t scaled = (int64_t)(product < 0 ? product - 0.5 : product + 0.5), bound = powers[whole + scale];
+    *scaled = (int64_t)(product < 0 ? product - 0.5 : product + 0.5);
+    const int64_t bound = powers[whole + scale];
     // The quotient of two exact numbers is the double nearest to the decimal.
-    if ((double)scaled / power != value || scaled <= -bound || scaled >= bound)
+    return (double)*scaled / power == value && *scaled > -bound && *scaled < bound;
+}
+
+bool mc_exact_scaled_integer(int64_t value, int whole, int scale, int64_t *scaled)
+{
+    if (whole + scale > SCALED_DIGITS || value <= -powers[whole] || value >= powers[whole])
         return false;
-    sqlite3_result_int64(context, scaled);
+    *scaled = value * powers[scale];
     return true;
 }
 
@@ -264,8 +266,14 @@ static void give_decimal(sqlite3_context *context, int count, sqlite3_value **va
         sqlite3_result_error(context, MC_EXACT_DECIMAL ": expected up to 1000 digits before and after the point", -1);
         return;
     }
-    if (type == SQLITE_NULL || (type == SQLITE_FLOAT && give_quick(context, sqlite3_value_double(values[0]), whole, scale)))
+    if (type == SQLITE_NULL)
         return;
+    int64_t scaled = 0;
+    if ((type == SQLITE_FLOAT && mc_exact_scaled_real(sqlite3_value_double(values[0]), whole, scale, &scaled)) ||
+        (type == SQLITE_INTEGER && mc_exact_scaled_integer(sqlite3_value_int64(values[0]), whole, scale, &scaled))) {
+        sqlite3_result_int64(context, scaled);
+        return;
+    }
     digits number;
     const bool is_number = read_number(values[0], &number);
     if (is_number) {

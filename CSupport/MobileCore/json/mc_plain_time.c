@@ -1,19 +1,19 @@
-/// mc_plain_time.c: times in texts, as SQLite calls it. Digits are moved, and never become a number that is written again.
+/// mc_plain_time.c: times in texts. Digits are moved, and never become a number that is written again.
 #include "mc_plain_time.h"
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/mc_fail.h"
 #include "json/mc_plain_time_register.h"
 
 enum {
-    DATE_LENGTH = 10,         // YYYY-MM-DD
-    TIME_LENGTH = 8,          // HH:MM:SS
-    DATE_TIME_LENGTH = 24,    // YYYY-MM-DDTHH:MM:SS.SSSZ
+    DATE_LENGTH = 10,       // YYYY-MM-DD
+    TIME_LENGTH = 8,        // HH:MM:SS
+    DATE_TIME_LENGTH = 24,  // YYYY-MM-DDTHH:MM:SS.SSSZ
     FRACTION_LENGTH = 3,
 };
+
+_Static_assert(DATE_TIME_LENGTH == sizeof(((mc_plain_time *)0)->bytes), "the longest form has room");
 
 /// Where the digits of each part go.
 enum { AT_HOUR = 11, AT_MINUTE = 14, AT_SECOND = 17, AT_FRACTION = 20 };
@@ -80,6 +80,14 @@ static bool read_text(const char *text, size_t length, bool needs_date, char *ou
     return !needs_date && read_time(text, text + length, out);
 }
 
+bool mc_plain_time_read(const char *text, size_t length, int form, mc_plain_time *out)
+{
+    const bool is_time_of_day = form == MC_PLAIN_TIME_OF_DAY;
+    out->first = is_time_of_day ? AT_HOUR : 0;
+    out->length = is_time_of_day ? TIME_LENGTH : form == MC_PLAIN_TIME_DATE ? DATE_LENGTH : DATE_TIME_LENGTH;
+    return read_text(text, length, !is_time_of_day, out->bytes);
+}
+
 static void give_time(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -95,12 +103,9 @@ static void give_time(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_error_nomem(context);
         return;
     }
-    char time[DATE_TIME_LENGTH];
-    if (!read_text(text, (size_t)sqlite3_value_bytes(values[0]), form != MC_PLAIN_TIME_OF_DAY, time))
-        return;
-    const char *const start = form == MC_PLAIN_TIME_OF_DAY ? time + AT_HOUR : time;
-    const int length = form == MC_PLAIN_TIME_DATE ? DATE_LENGTH : form == MC_PLAIN_TIME_OF_DAY ? TIME_LENGTH : DATE_TIME_LENGTH;
-    sqlite3_result_text(context, start, length, SQLITE_TRANSIENT);
+    mc_plain_time time;
+    if (mc_plain_time_read(text, (size_t)sqlite3_value_bytes(values[0]), form, &time))
+        sqlite3_result_text(context, time.bytes + time.first, (int)time.length, SQLITE_TRANSIENT);
 }
 
 mc_status mc_plain_time_register(sqlite3 *db, mc_error *error)

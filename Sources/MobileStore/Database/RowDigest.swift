@@ -16,8 +16,6 @@ public enum RowDigest {
     public static let hash = MC_ROW_DIGEST_HASH
     /// The test of a key: seed, set of buckets, key. In the set, bucket `b` is bit `b % 8` of byte `b / 8`.
     public static let has = MC_ROW_DIGEST_HAS
-    /// The function that returns a key and adds its row to ``RowSums``: sums, key, and any number of values.
-    package static let pass = MC_ROW_DIGEST_PASS
     /// The number of buckets.
     public static let bucketCount = Int(MC_ROW_DIGEST_BUCKETS)
     /// The length of a seed in bytes.
@@ -39,9 +37,9 @@ public enum RowDigest {
     }
 }
 
-/// Sums that a query adds up while it reads rows for another purpose, by ``RowDigest/pass``.
+/// Sums that an export adds up on its way, see ``ExportSums``.
 @safe package final class RowSums {
-    private let handle: OpaquePointer
+    let handle: OpaquePointer
 
     /// - Parameter seed: ``RowDigest/seedSize`` bytes.
     /// - Throws: ``StoreError/Code/noMemory``.
@@ -63,11 +61,5 @@ public enum RowDigest {
             unsafe mc_row_digest_pass_read(handle, start)
             count = buffer.count
         }
-    }
-
-    /// Sets a parameter of a statement to these sums. They must outlive its run.
-    func bind(to statement: Statement, at index: Int) throws(StoreError) {
-        let core = unsafe mc_statement_sqlite(try statement.core())
-        try unsafe StoreError.check { unsafe mc_row_digest_pass_bind(handle, core, Int32(clamping: index), $0) }
     }
 }

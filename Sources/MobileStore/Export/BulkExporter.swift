@@ -28,6 +28,25 @@ public enum LargeValueForm: Sendable, Hashable {
     case text
 }
 
+/// A column of an export whose values may have any storage.
+package struct ExportColumn: Sendable {
+    package let type: JSONColumnType
+    /// The SQL that brings a value, its parameter `?1`, to the form of the type; nil for values that are written as they are stored. It runs for the values
+    /// that do not have this form plainly, see `mc_export.h`.
+    package let conversion: String?
+
+    package init(_ type: JSONColumnType, conversion: String? = nil) { (self.type, self.conversion) = (type, conversion) }
+}
+
+/// Sums of the rows of an export.
+package struct ExportSums {
+    package let sums: RowSums
+    /// The columns of the query whose values are hashed, as they are stored, after the key in column 0.
+    package let columns: Range<Int>
+
+    package init(_ sums: RowSums, of columns: Range<Int>) { (self.sums, self.columns) = (sums, columns) }
+}
+
 /// Writes the rows of a statement as JSON text, in pieces whose size the caller chooses: the reverse of ``BulkImporter``.
 ///
 ///     let rows = try connection.exporter("SELECT id, name FROM customer WHERE region = ?", ["NORTH"])
@@ -37,13 +56,13 @@ public enum LargeValueForm: Sendable, Hashable {
 /// statement steps only as far as the requested pieces need.
 @safe public final class BulkExporter {
     private let statement: Statement
-    /// The sums that the statement adds to.
-    private let sums: RowSums?
+    /// The sums that its rows are added to.
+    private let sums: ExportSums?
     private var handle: OpaquePointer?
 
     init(
         _ statement: Statement, format: ExportFormat, compression: ExportCompression, types: [JSONColumnType],
-        largeValues: [Int: LargeValueForm], sums: RowSums? = nil
+        largeValues: [Int: LargeValueForm], conversions: [String?] = [], sums: ExportSums? = nil
     ) throws(StoreError) {
         (self.statement, self.sums) = (statement, sums)
         let columns = statement.columnCount
@@ -61,13 +80,19 @@ public enum LargeValueForm: Sendable, Hashable {
         let core = unsafe mc_statement_sqlite(try statement.core())
         var options = unsafe mc_export_options(
             columns: nil, column_count: types.count, format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0,
-            large: nil, pool: statement.connection.database.pool)
+            large: nil, pool: statement.connection.database.pool, conversions: nil, sums: sums?.sums.handle, summed_first: sums?.columns.lowerBound ?? 0,
+            summed_count: sums?.columns.count ?? 0)
         if case .zlib(let level) = compression {
             guard (1...9).contains(level) else { throw StoreError(.misuse, "export: zlib level \(level); use 1 (fast) to 9 (small)") }
             unsafe options.deflate_level = Int32(level)
         }
         let arguments = ImportArguments()
-        if !types.isEmpty { unsafe options.columns = try arguments.columns(named: statement.columnNames, types) }
+        if !types.isEmpty {
+            // The others are summed only.
+            let names = sums == nil ? statement.columnNames : Array(statement.columnNames.prefix(types.count))
+            unsafe options.columns = try arguments.columns(named: names, types)
+        }
+        if !conversions.isEmpty { unsafe options.conversions = try arguments.conversions(conversions) }
         try unsafe StoreError.check { error in
             unsafe forms.withUnsafeMutableBufferPointer { forms in
                 if !largeValues.isEmpty { unsafe options.large = UnsafePointer(forms.baseAddress) }
@@ -191,12 +216,17 @@ extension Connection {
         return try BulkExporter(statement, format: format, compression: compression, types: types, largeValues: largeValues)
     }
 
-    /// Starts an export of arrays whose query adds up its rows.
-    /// - Parameter sums: the value of the parameter after `values`; nil for a query without it.
-    package func exporter(_ sql: String, _ values: [Value], types: [JSONColumnType], sums: RowSums?) throws(StoreError) -> BulkExporter {
+    /// Starts an export of arrays, row by row, that brings values of any storage to the forms of their columns' types.
+    /// - Parameters:
+    ///   - columns: those of the query, from its first one on.
+    ///   - sums: receives each row; nil (default): none. The query may then have more columns, which are summed only.
+    package func exporter(
+        _ sql: String, _ values: [Value], columns: [ExportColumn], sums: ExportSums? = nil
+    ) throws(StoreError) -> BulkExporter {
         let statement = try statement(sql)
         try statement.bind(values)
-        try sums?.bind(to: statement, at: values.count + 1)
-        return try BulkExporter(statement, format: .arrays, compression: .none, types: types, largeValues: [:], sums: sums)
+        return try BulkExporter(
+            statement, format: .arrays, compression: .none, types: columns.map(\.type), largeValues: [:], conversions: columns.map(\.conversion),
+            sums: sums)
     }
 }

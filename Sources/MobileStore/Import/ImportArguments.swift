@@ -48,6 +48,16 @@ internal import MobileCore
         return unsafe try columns(names, types.map { JSONColumnRule($0) })
     }
 
+    /// Makes the conversions of an export's columns, valid as long as this object.
+    func conversions(_ list: [String?]) throws(StoreError) -> UnsafePointer<UnsafePointer<CChar>?> {
+        let core = unsafe allocate(UnsafePointer<CChar>?.self, list.count)
+        for (index, sql) in list.enumerated() {
+            let text = try unsafe sql.map { (sql) throws(StoreError) in unsafe try name(sql) }
+            unsafe (core + index).initialize(to: text)
+        }
+        return unsafe UnsafePointer(core)
+    }
+
     private func columns(_ names: [String], _ rules: [JSONColumnRule]) throws(StoreError) -> UnsafePointer<mc_column> {
         let core = unsafe allocate(mc_column.self, names.count)
         for (index, column) in names.enumerated() { unsafe (core + index).initialize(to: try rule(column, rules[index])) }

@@ -66,65 +66,6 @@ import Testing
         #expect(try sums("VALUES (1, 2, 3)", seed: Self.otherSeed) != sums("VALUES (1, 2, 3)"))
     }
 
-    /// Runs a query whose first parameter is a pass.
-    private static func run(_ connection: OpaquePointer, _ pass: OpaquePointer, _ sql: String) throws -> [String] {
-        try withStatement(connection, sql) { (statement) throws in
-            try CoreError.check { mc_row_digest_pass_bind(pass, mc_statement_sqlite(statement), 1, $0) }
-            var keys: [String] = [], hasRow = true
-            while true {
-                try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
-                guard hasRow else { return keys }
-                var length = 0
-                let bytes = mc_statement_column_text(statement, 0, &length)
-                keys.append(String(decoding: UnsafeRawBufferPointer(start: bytes, count: length), as: UTF8.self))
-            }
-        }
-    }
-
-    private static func pass() throws -> OpaquePointer {
-        var pass: OpaquePointer?
-        try CoreError.check { mc_row_digest_pass_create((0..<16).map { UInt8($0) }, &pass, $0) }
-        return try #require(pass)
-    }
-
-    @Test("a query that reads keys for another purpose adds up the same sums as the aggregate, and has its keys unchanged")
-    func sumsInPassing() throws {
-        let rows = "VALUES (1, 'a', 1.5), (7000, NULL, 2), ('x', x'00', 3), (NULL, '', 4)", pass = try Self.pass()
-        defer { mc_row_digest_pass_free(pass) }
-        func read() -> String {
-            var bytes = [UInt8](repeating: 1, count: Int(MC_ROW_DIGEST_SUMS_SIZE))
-            mc_row_digest_pass_read(pass, &bytes)
-            return bytes.map { String(format: "%02X", $0) }.joined()
-        }
-        #expect(read() == String(repeating: "0", count: 2 * Int(MC_ROW_DIGEST_SUMS_SIZE)))
-        let query = "SELECT coalesce(mc_row_digest_pass(?1, column1, column2, column3), 'none') FROM (\(rows))"
-        let keys = try core.with(writer: true) { try Self.run($0, pass, query) }
-        #expect(keys == ["1", "7000", "x", "none"])
-        #expect(try read() == sums(rows))
-        // Each run counts.
-        _ = try core.with(writer: true) { try Self.run($0, pass, query) }
-        #expect(read().hasPrefix("0800000000000000"))
-    }
-
-    @Test("only sums that the program has bound can be passed", arguments: ["1", "x'00'", "NULL"])
-    func boundSums(value: String) throws {
-        let error = #expect(throws: CoreError.self) {
-            _ = try core.with(writer: true) { try Self.text($0, "SELECT mc_row_digest_pass(\(value), 1, 2)") }
-        }
-        #expect(error?.message.contains("mc_row_digest_pass needs sums and a key") == true)
-        let pass = try Self.pass()
-        defer { mc_row_digest_pass_free(pass) }
-        let short = #expect(throws: CoreError.self) {
-            _ = try core.with(writer: true) { try Self.run($0, pass, "SELECT mc_row_digest_pass(?1)") }
-        }
-        #expect(short?.message.contains("needs sums and a key") == true)
-        fault_memory_fail_after(0, false)
-        var out: OpaquePointer? = pass
-        let status = mc_row_digest_pass_create((0..<16).map { UInt8($0) }, &out, nil)
-        fault_memory_fail_after(-1, false)
-        #expect(status == MC_ERROR_NO_MEMORY && out == nil)
-    }
-
     @Test("a row is counted in the bucket of its key, which the program finds as well; neighbours share one")
     func buckets() throws {
         let seed = (0..<16).map { UInt8($0) }
@@ -174,6 +115,14 @@ import Testing
         }
         let error = #expect(throws: CoreError.self) { try run() }
         #expect(error?.message.contains(message) == true)
+    }
+
+    @Test func `sums that a program adds up need memory`() throws {
+        fault_memory_fail_after(0, false)
+        var out: OpaquePointer? = OpaquePointer(bitPattern: 16)
+        let status = mc_row_digest_pass_create((0..<16).map { UInt8($0) }, &out, nil)
+        fault_memory_fail_after(-1, false)
+        #expect(status == MC_ERROR_NO_MEMORY && out == nil)
     }
 
     @Test("each allocation fails once: the statement reports it, and the next one is right", arguments: [false, true])

@@ -41,7 +41,7 @@ import Testing
             ("i", "x'00'", "an integer", "1 bytes"), ("price", "'n/a'", "a decimal of at most 5 digits, 2 of them after the point", "\"n/a\""),
             ("price", "'1,5'", "a decimal of at most 5 digits, 2 of them after the point", "\"1,5\""),
             ("price", "1234567.89", "a decimal of at most 5 digits, 2 of them after the point", "1234567.89"),
-            ("price", "123456", "a decimal of at most 5 digits, 2 of them after the point", "123456.0"),
+            ("price", "123456", "a decimal of at most 5 digits, 2 of them after the point", "123456"),
             ("wide", "'much'", "a decimal of at most 30 digits, 10 of them after the point", "\"much\""),
             ("b", "'perhaps'", "true or false", "\"perhaps\""), ("f", "'fast'", "a finite number", "\"fast\""), ("f", "9e999", "a finite number", "inf"),
             ("txt", "CAST(x'61ff' AS TEXT)", "text in UTF-8", "\"a\u{FFFD}\""), ("parent", "'root'", "an integer", "\"root\""),

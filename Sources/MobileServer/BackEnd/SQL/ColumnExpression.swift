@@ -50,6 +50,21 @@ enum ColumnExpression {
         }
     }
 
+    /// The export of an attribute's column: SQL runs for the values that do not have the attribute's form plainly.
+    static func export(of attribute: AttributeModel) -> ExportColumn {
+        let type: JSONColumnType =
+            switch attribute.type {
+            case .date: .date
+            case .time: .time
+            case .dateTime: .dateTime
+            default: attribute.wireType
+            }
+        return switch type {
+        case .text, .blob: ExportColumn(type)  // of values that have another storage, SQLite's texts and bytes are written
+        default: ExportColumn(type, conversion: value(of: attribute, column: "?1"))
+        }
+    }
+
     /// The words of texts that count as true and as false.
     static let trueWords = ["1", "true", "t", "yes", "y", "on"], falseWords = ["0", "false", "f", "no", "n", "off", ""]
 

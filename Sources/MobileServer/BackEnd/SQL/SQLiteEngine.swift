@@ -133,32 +133,34 @@ struct SQLiteBackEndConnection: BackEndConnection {
 
     /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
     private func pack(
-        _ object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
+        _ object: SQLObject, _ parameters: [String: Value], _ rowKeys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
         into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums? {
         let plan = object.plan, bound = object.loadParameters(parameters)
         let keyTypes = [plan.keyType] + plan.references.map(\.keyType)
-        let restriction = object.restriction(to: keys, first: bound.count + 1)
-        var key = object.keyExpression { object.sourceColumn($0) }, values = bound + restriction.values
+        let restriction = object.restriction(to: rowKeys, first: bound.count + 1)
+        let keys = [object.keyExpression { object.sourceColumn($0) }] + plan.references.map { object.keyExpression(of: $0) }
+        let attributes = plan.rowAttributes.map { object.sourceColumn($0.name).sql }
+        var values = bound + restriction.values, hashed: [String] = [], exportSums: ExportSums?
         if let sums {
-            values.append(.blob(sums.seed))
-            let arguments = SQLiteBuckets.arguments(of: sums.query, seed: "?\(values.count)")
-            key = "\(RowDigest.pass)(\((["?\(values.count + 1)"] + arguments).joined(separator: ", ")))"
+            // The sums are those of the function in SQL, which takes many attributes as hashes of some of them.
+            if attributes.count > SQLiteBuckets.argumentLimit {
+                values.append(.blob(sums.seed))
+                hashed = Array(SQLiteBuckets.arguments(of: sums.query, seed: "?\(values.count)").dropFirst())
+            }
+            let first = keys.count + (hashed.isEmpty ? 0 : attributes.count)
+            exportSums = try ExportSums(RowSums(seed: sums.seed), of: first..<first + (hashed.isEmpty ? attributes : hashed).count)
         }
-        let columns =
-            [key] + plan.references.map { object.keyExpression(of: $0) }
-            + plan.rowAttributes.map { expressions.value(of: $0, object.sourceColumn($0.name)) }
-        let rowSums = try sums.map { try RowSums(seed: $0.seed) }
         let export = try connection.exporter(
-            "SELECT " + columns.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", values,
-            types: keyTypes + plan.rowAttributes.map(\.wireType), sums: rowSums)
+            "SELECT " + (keys + attributes + hashed).joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", values,
+            columns: keyTypes.map { ExportColumn($0) } + plan.rowAttributes.map { ColumnExpression.export(of: $0) }, sums: exportSums)
         let areNumbers = keyTypes.map { $0 == .integer }
         do {
             while try rows.add(next: export, areNumbers: areNumbers, of: plan) { try added(&rows) }
         } catch let error as StoreError {
             throw UnfitValue(in: export, of: object)?.error(error) ?? error
         }
-        return rowSums.flatMap { BucketSums($0.blob) }
+        return exportSums.flatMap { BucketSums($0.sums.blob) }
     }
 
     func run(_ sql: String, _ values: [Value], of object: SQLObject) throws -> (changed: Int, inserted: InsertedRow?) {

@@ -71,7 +71,7 @@ struct SQLiteBuckets: BucketReading {
     let connection: SQLiteBackEndConnection
 
     /// A function has at most 127 arguments.
-    private static let argumentLimit = 100
+    static let argumentLimit = 100
 
     func sums(of query: BucketQuery, seed: [UInt8]) throws -> BucketSums {
         let place = "?\(query.values.count + 1)", arguments = [place] + Self.arguments(of: query, seed: place)

@@ -1,0 +1,30 @@
+/// mc_export_convert.h: stored values in the form of their column's type. Internal to the exporter.
+#ifndef MC_EXPORT_CONVERT_H
+#define MC_EXPORT_CONVERT_H
+
+#include <sqlite3.h>
+
+#include "json/mc_plain_time_register.h"
+#include "rows/mc_stored_value.h"
+
+/// The conversion of a column.
+typedef struct mc_export_conversion {
+    char *sql;                // an expression of ?1; NULL: values are written as they are stored
+    sqlite3_stmt *statement;  // that gives it; NULL before the first value that needs it
+    mc_plain_time time;       // of the present value
+} mc_export_conversion;
+
+/// Makes a conversion with a copy of `sql`. It goes to `mc_export_conversion_free`. Fails with MC_ERROR_NO_MEMORY.
+mc_status mc_export_conversion_make(const char *sql, mc_export_conversion *out, mc_error *error);
+
+/// Brings a value to the form of its type. `*out` is valid until `mc_export_conversion_end`, and as long as `stored`.
+/// Fails with MC_ERROR_NO_MEMORY, and as SQLite does.
+mc_status mc_export_convert(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *stored, const mc_column *rule, mc_stored *out,
+                            mc_error *error);
+
+/// Ends the use of a converted value.
+void mc_export_conversion_end(mc_export_conversion *conversion);
+
+void mc_export_conversion_free(mc_export_conversion *conversion);
+
+#endif
