@@ -226,7 +226,7 @@ let package = Package(
             name: "MobileServerTests",
             dependencies: [
                 "MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "MobileExecution", "SampleCRM", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport", "MobileZlib",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "MobileSQLite", "MobileZlib",
             ],
             swiftSettings: swift),
         .testTarget(

@@ -37,7 +37,8 @@ static mc_status append_value(mc_export *rows, size_t column, sqlite3_value *sto
         rows->conversions != NULL && rows->conversions[column].sql != NULL ? &rows->conversions[column] : NULL;
     mc_status status = MC_OK;
     if (conversion != NULL) {
-        status = mc_export_convert(conversion, sqlite3_db_handle(rows->statement), stored, rule, &value, error);
+        const mc_export_place place = {rows->statement, column, rows->rows + 1};
+        status = mc_export_convert(conversion, place, stored, rule, &value, error);
         if (status != MC_OK) {
             mc_export_conversion_end(conversion);
             return status;
@@ -185,9 +186,8 @@ static mc_status append_values(mc_export *rows, mc_error *error)
 {
     mc_byte_buffer *const stage = &rows->stage;
     stage->length = 0;
-    const int count = sqlite3_data_count(rows->statement);
-    for (int column = 0; column < count; column++)
-        rows->values[column] = sqlite3_column_value(rows->statement, column);
+    for (size_t column = 0; column < rows->value_count; column++)
+        rows->values[column] = sqlite3_column_value(rows->statement, (int)column);
     // First, while the values are as they are stored: their conversion to text changes them in place.
     if (rows->sums != NULL) {
         const mc_status summed =
@@ -210,6 +210,20 @@ static mc_status append_values(mc_export *rows, mc_error *error)
     return MC_OK;
 }
 
+/// Makes room for the values of rows. The first step has compiled the statement once more if the schema was changed since its preparation, and
+/// `SELECT *` may have other columns then.
+static mc_status prepare_values(mc_export *rows, mc_error *error)
+{
+    const size_t count = (size_t)sqlite3_data_count(rows->statement), summed = rows->summed_first + rows->summed_count;
+    if (count < rows->column_count || (rows->sums != NULL && count < summed))
+        return mc_fail(error, MC_ERROR_MISUSE, "export: the schema was changed, and the statement has %zu columns now", count);
+    rows->values = mc_allocate_zeroed(count, sizeof(sqlite3_value *));
+    if (rows->values == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
+    rows->value_count = count;
+    return MC_OK;
+}
+
 static mc_status next_row(mc_export *rows, bool *has_row, mc_error *error)
 {
     if (rows->ends == NULL) {
@@ -217,8 +231,7 @@ static mc_status next_row(mc_export *rows, bool *has_row, mc_error *error)
             return mc_fail(error, MC_ERROR_MISUSE, "export: rows one by one are arrays, plain, and without large values in line");
         if (rows->stage_read > 0 || rows->rows > 0 || rows->state == MC_EXPORT_COMPLETE)
             return mc_fail(error, MC_ERROR_MISUSE, "export: it is read in pieces already");
-        rows->values = mc_allocate_zeroed((size_t)sqlite3_column_count(rows->statement), sizeof(sqlite3_value *));
-        rows->ends = rows->values != NULL ? mc_allocate_zeroed(rows->column_count, sizeof *rows->ends) : NULL;
+        rows->ends = mc_allocate_zeroed(rows->column_count, sizeof *rows->ends);
         if (rows->ends == NULL)
             return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     }
@@ -227,7 +240,8 @@ static mc_status next_row(mc_export *rows, bool *has_row, mc_error *error)
     const int step = sqlite3_step(rows->statement);
     if (step == SQLITE_ROW) {
         *has_row = true;
-        return append_values(rows, error);
+        const mc_status status = rows->values != NULL ? MC_OK : prepare_values(rows, error);
+        return status == MC_OK ? append_values(rows, error) : status;
     }
     if (step == SQLITE_DONE) {
         rows->state = MC_EXPORT_COMPLETE;

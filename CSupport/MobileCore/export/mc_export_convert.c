@@ -2,6 +2,7 @@
 /// it: for these no SQL runs.
 #include "export/mc_export_convert.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/mc_fail.h"
@@ -27,9 +28,12 @@ mc_status mc_export_conversion_make(const char *sql, mc_export_conversion *out, 
 
 void mc_export_conversion_end(mc_export_conversion *conversion)
 {
-    // A statement on its row would keep the transaction open.
-    if (conversion->statement != NULL)
-        (void)sqlite3_reset(conversion->statement);
+    if (!conversion->is_running)
+        return;
+    // A statement on its row would keep the transaction open, and a bound value its memory.
+    (void)sqlite3_reset(conversion->statement);
+    (void)sqlite3_clear_bindings(conversion->statement);
+    conversion->is_running = false;
 }
 
 void mc_export_conversion_free(mc_export_conversion *conversion)
@@ -76,23 +80,32 @@ static bool read_plain(mc_export_conversion *conversion, sqlite3_value *stored, 
     }
 }
 
-mc_status mc_export_convert(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *stored, const mc_column *rule, mc_stored *out,
-                            mc_error *error)
+static int run(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *stored)
 {
-    if (read_plain(conversion, stored, rule, out))
-        return MC_OK;
     int code = SQLITE_OK;
     if (conversion->statement == NULL)
         code = sqlite3_prepare_v3(db, conversion->sql, -1, SQLITE_PREPARE_PERSISTENT, &conversion->statement, NULL);
+    conversion->is_running = conversion->statement != NULL;
     if (code == SQLITE_OK)
         code = sqlite3_bind_value(conversion->statement, 1, stored);
-    if (code == SQLITE_OK)
-        code = sqlite3_step(conversion->statement);
+    return code == SQLITE_OK ? sqlite3_step(conversion->statement) : code;
+}
+
+mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place place, sqlite3_value *stored, const mc_column *rule,
+                            mc_stored *out, mc_error *error)
+{
+    if (read_plain(conversion, stored, rule, out))
+        return MC_OK;
+    sqlite3 *const db = sqlite3_db_handle(place.statement);
+    const int code = run(conversion, db, stored);
+    if (code == SQLITE_ROW && mc_stored_from_value(sqlite3_column_value(conversion->statement, 0), rule->type, out))
+        return MC_OK;
+    const char *const found = sqlite3_column_name(place.statement, (int)place.column), *const name = found != NULL ? found : "";
     if (code == SQLITE_ROW)
-        return mc_stored_from_value(sqlite3_column_value(conversion->statement, 0), rule->type, out)
-                   ? MC_OK
-                   : mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory for a converted value");
+        return mc_fail_at(error, MC_ERROR_NO_MEMORY, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": no memory for its conversion",
+                          place.row, name);
     if (code == SQLITE_DONE)
-        return mc_fail(error, MC_ERROR_MISUSE, "export: the conversion of a column gives no value");
-    return mc_fail_sqlite(error, db, code, "export: the conversion of a column");
+        return mc_fail_at(error, MC_ERROR_MISUSE, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": its conversion gives no value",
+                          place.row, name);
+    return mc_fail_sqlite(error, db, code, "export, row %" PRId64 ", column \"%.80s\", conversion", place.row, name);
 }

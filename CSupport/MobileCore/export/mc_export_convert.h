@@ -11,16 +11,24 @@
 typedef struct mc_export_conversion {
     char *sql;                // an expression of ?1; NULL: values are written as they are stored
     sqlite3_stmt *statement;  // that gives it; NULL before the first value that needs it
+    bool is_running;          // the statement has the present value
     mc_plain_time time;       // of the present value
 } mc_export_conversion;
 
 /// Makes a conversion with a copy of `sql`. It goes to `mc_export_conversion_free`. Fails with MC_ERROR_NO_MEMORY.
 mc_status mc_export_conversion_make(const char *sql, mc_export_conversion *out, mc_error *error);
 
+/// The place of a value.
+typedef struct mc_export_place {
+    sqlite3_stmt *statement;
+    size_t column;
+    int64_t row;  // from 1
+} mc_export_place;
+
 /// Brings a value to the form of its type. `*out` is valid until `mc_export_conversion_end`, and as long as `stored`.
 /// Fails with MC_ERROR_NO_MEMORY, and as SQLite does.
-mc_status mc_export_convert(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *stored, const mc_column *rule, mc_stored *out,
-                            mc_error *error);
+mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place place, sqlite3_value *stored, const mc_column *rule,
+                            mc_stored *out, mc_error *error);
 
 /// Ends the use of a converted value.
 void mc_export_conversion_end(mc_export_conversion *conversion);

@@ -28,7 +28,8 @@ struct mc_export {
     int64_t rows;
     size_t column;                      // of the statement's current row: the next one to write; 0 between rows
     size_t *ends;                       // of the values of a row that is read by itself; NULL: none was
-    sqlite3_value **values;             // of such a row: all of the statement
+    sqlite3_value **values;             // of the statement's current row, if it is read by itself; NULL before the first one
+    size_t value_count;
     size_t refused;                     // the number of the column from 1 whose value could not be written; 0: none
     mc_export_large *large;             // the form of the columns' large values; NULL: none is in line
     mc_pool *pool;                      // of these values

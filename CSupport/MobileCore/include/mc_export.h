@@ -59,10 +59,12 @@ typedef struct mc_export_options {
     /// `?1`. It runs for all values but NULL and those that have this form plainly: integers for INTEGER and BOOLEAN; reals for REAL; for
     /// DECIMAL with a precision up to 18, integers and reals of few digits with at most `precision - scale` of them before the point; plain
     /// times (mc_plain_time.h) for DATE, TIME and DATE_TIME. For these numbers and times, it must give what `mc_exact_decimal` and
-    /// `mc_plain_time` give. The texts are copied. NULL: every value is written as it is stored.
+    /// `mc_plain_time` give. The texts are copied. SQL sees the texts of a UTF-16 database as UTF-8. NULL: every value is written as it is
+    /// stored.
     const char *MC_NULLABLE const *MC_NULLABLE conversions;
     /// Sums of the rows that are read one by one: the column 0 has the key, and `summed_count` columns from `summed_first` on have the values,
-    /// as they are stored. They outlive the export. The statement may then have more columns than `columns`, which are summed only. NULL: none.
+    /// as they are stored. They outlive the export. The statement may then have more columns than `columns`, which are summed only. Summing makes
+    /// UTF-8 of texts in a UTF-16 database, also where a column of bytes writes them. NULL: none.
     mc_row_digest_pass *MC_NULLABLE sums;
     size_t summed_first, summed_count;
 } mc_export_options;
@@ -91,7 +93,7 @@ typedef struct mc_export_row {
 } mc_export_row;
 
 /// Writes the next row; `*has_row` is false after the last one. An export is read by rows or with `mc_export_read`, not both.
-/// A row whose values could not be written is not summed. Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and
+/// A row counts in the sums also if one of its values cannot be written. Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects, deflated text, and
 /// large values in line.
 MC_MUST_USE mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *MC_NULLABLE error);
 

@@ -57,7 +57,7 @@ MC_MUST_USE mc_status mc_row_digest_pass_create(const uint8_t *seed, mc_row_dige
                                                 mc_error *MC_NULLABLE error);
 
 /// Adds a row: the sums are those of the aggregate with these values of SQLite as its arguments. A value is hashed as it is stored, so it must
-/// not have been read as text or bytes before, which changes it in place. Fails with MC_ERROR_NO_MEMORY.
+/// not have been read as text or bytes before, which changes it in place. Texts are UTF-8 afterwards. Fails with MC_ERROR_NO_MEMORY.
 MC_MUST_USE mc_status mc_row_digest_pass_add(mc_row_digest_pass *pass, struct sqlite3_value *key,
                                              struct sqlite3_value *MC_NONNULL const *MC_NONNULL values, size_t count,
                                              mc_error *MC_NULLABLE error);

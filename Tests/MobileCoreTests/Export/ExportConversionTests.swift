@@ -146,24 +146,71 @@ import Testing
             let error = #expect(throws: CoreError.self) { try row("SELECT \(other)", [column], conversions: [sql]).get() }
             #expect(error?.code == MC_ERROR_SQLITE || error?.code == MC_ERROR_MISUSE, "\(sql): \(error?.message ?? "")")
         }
-        let none = try row("SELECT \(other)", [column], conversions: ["?1 WHERE 0"])
-        #expect(throws: CoreError.self) { try none.get() }
     }
 
-    @Test func `a failure of a conversion is not a value that was refused`() throws {
-        for (sql, refused) in [("x'FF'", 1), ("there_is_no_such_function(?1)", 0)] {
-            let column = Column(type: MC_COLUMN_INTEGER, sql: nil)
-            try core.with { (connection) throws in
-                try withStatement(connection, "SELECT 'a'") { (statement) throws in
-                    try Self.withOptions([column], [refused == 1 ? "?1" : sql]) { options in
-                        var options = options, rows: OpaquePointer?, row = mc_export_row(), hasRow = false
-                        defer { mc_export_free(rows) }
-                        try CoreError.check { mc_export_open(mc_statement_sqlite(statement), &options, &rows, $0) }
-                        #expect(mc_export_next_row(rows!, &row, &hasRow, nil) != MC_OK)
-                        #expect(mc_export_refused_column(rows!) == refused)
+    @Test(
+        "a failure of a conversion names its row and column, and is not a value that was refused",
+        arguments: [("?1", MC_ERROR_TYPE, 1), ("there_is_no_such_function(?1)", MC_ERROR_SQLITE, 0), ("?1 WHERE 0", MC_ERROR_MISUSE, 0)])
+    func failedConversion(sql: String, code: mc_status, refused: Int) throws {
+        let column = Column(type: MC_COLUMN_INTEGER, sql: nil)
+        try core.with { (connection) throws in
+            try withStatement(connection, "SELECT column1 AS number FROM (VALUES (1), ('a'))") { (statement) throws in
+                try Self.withOptions([column], [sql]) { options in
+                    var options = options, rows: OpaquePointer?, row = mc_export_row(), hasRow = false
+                    defer { mc_export_free(rows) }
+                    try CoreError.check { mc_export_open(mc_statement_sqlite(statement), &options, &rows, $0) }
+                    try CoreError.check { mc_export_next_row(rows!, &row, &hasRow, $0) }
+                    let error = #expect(throws: CoreError.self) { try CoreError.check { mc_export_next_row(rows!, &row, &hasRow, $0) } }
+                    #expect(error?.code == code && error?.message.hasPrefix("export, row 2, column \"number\"") == true, "\(error?.message ?? "")")
+                    #expect(mc_export_refused_column(rows!) == refused)
+                }
+            }
+        }
+    }
+
+    @Test func `values are converted in text that is read in pieces, too`() throws {
+        let columns = [Column(type: MC_COLUMN_DATE_TIME, sql: nil), Column(type: MC_COLUMN_DECIMAL, precision: 5, scale: 2, sql: nil)]
+        var text: [UInt8] = []
+        try core.with { (connection) throws in
+            try withStatement(connection, "VALUES ('2026-05-17', 12.5), ('soon', '12.345')") { (statement) throws in
+                try Self.withOptions(columns, ["upper(?1)", "mc_exact_decimal(?1, 3, 2)"]) { options in
+                    var options = options, rows: OpaquePointer?, piece = [UInt8](repeating: 0, count: 7), length = 1
+                    defer { mc_export_free(rows) }
+                    try CoreError.check { mc_export_open(mc_statement_sqlite(statement), &options, &rows, $0) }
+                    while length > 0 {
+                        try CoreError.check { mc_export_read(rows!, &piece, piece.count, &length, $0) }
+                        text += piece[..<length]
                     }
                 }
             }
+        }
+        #expect(String(decoding: text, as: UTF8.self) == "[[\"2026-05-17T00:00:00.000Z\",12.5],\n[\"SOON\",12.35]]")
+    }
+
+    @Test(
+        "a schema that is changed between the preparation and the first row: the row has its columns, or there is an error",
+        arguments: ["ADD COLUMN d DEFAULT 4", "DROP COLUMN c"], [false, true])
+    func changedSchema(change: String, isSummed: Bool) throws {
+        var db: OpaquePointer?, statement: OpaquePointer?
+        try #require(sqlite3_open_v2(core.directory + "/core.db", &db, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        defer { sqlite3_close(db) }
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a, b, c); INSERT INTO t VALUES (1, 2, 3)") }
+        try #require(sqlite3_prepare_v2(db, "SELECT * FROM t", -1, &statement, nil) == SQLITE_OK)
+        defer { sqlite3_finalize(statement) }
+        try core.with(writer: true) { try exec($0, "ALTER TABLE t \(change)") }
+        var options = mc_export_options(), rows: OpaquePointer?, row = mc_export_row(), hasRow = false
+        let sums = try Self.pass()
+        defer { mc_row_digest_pass_free(sums) }
+        if isSummed { (options.sums, options.summed_first, options.summed_count) = (sums, 1, 2) }
+        try CoreError.check { mc_export_open(statement!, &options, &rows, $0) }
+        defer { mc_export_free(rows) }
+        let result = Result { () throws(CoreError) in try CoreError.check { mc_export_next_row(rows!, &row, &hasRow, $0) } }
+        if change.hasPrefix("ADD") {
+            try result.get()
+            #expect(String(decoding: UnsafeBufferPointer(start: row.text, count: row.length), as: UTF8.self) == "1,2,3" && sqlite3_data_count(statement) == 4)
+        } else {
+            let error = #expect(throws: CoreError.self) { try result.get() }
+            #expect(error?.code == MC_ERROR_MISUSE && error?.message.hasSuffix("the statement has 2 columns now") == true, "\(error?.message ?? "")")
         }
     }
 

@@ -47,10 +47,9 @@ struct BackEndTable: Sendable {
             return Column(
                 name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), isGenerated: try row.integer(.hidden) >= 2)
         }
-        let isUTF8 = try connection.first("PRAGMA encoding")?[0].text == "UTF-8"
         let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }
         let hasRowID = (try? connection.statement("SELECT rowid FROM \(SQLText.quoted(name))")) != nil
-        hasPieces = kind == "table" && isUTF8 && hasRowID && !hidesRowID
+        hasPieces = try kind == "table" && connection.isUTF8 && hasRowID && !hidesRowID
     }
 
     /// Whether a value of the column may be written piece by piece after the statement that reserves its space. During that statement the value
@@ -101,4 +100,9 @@ extension String {
         func folded(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
         return utf8.elementsEqual(other.utf8) { folded($0) == folded($1) }
     }
+}
+
+extension Connection {
+    /// Whether the file has its texts in UTF-8.
+    var isUTF8: Bool { get throws { try first("PRAGMA encoding")?[0].text == "UTF-8" } }
 }

@@ -133,34 +133,18 @@ struct SQLiteBackEndConnection: BackEndConnection {
 
     /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
     private func pack(
-        _ object: SQLObject, _ parameters: [String: Value], _ rowKeys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
+        _ object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
         into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums? {
-        let plan = object.plan, bound = object.loadParameters(parameters)
-        let keyTypes = [plan.keyType] + plan.references.map(\.keyType)
-        let restriction = object.restriction(to: rowKeys, first: bound.count + 1)
-        let keys = [object.keyExpression { object.sourceColumn($0) }] + plan.references.map { object.keyExpression(of: $0) }
-        let attributes = plan.rowAttributes.map { object.sourceColumn($0.name).sql }
-        var values = bound + restriction.values, hashed: [String] = [], exportSums: ExportSums?
-        if let sums {
-            // The sums are those of the function in SQL, which takes many attributes as hashes of some of them.
-            if attributes.count > SQLiteBuckets.argumentLimit {
-                values.append(.blob(sums.seed))
-                hashed = Array(SQLiteBuckets.arguments(of: sums.query, seed: "?\(values.count)").dropFirst())
-            }
-            let first = keys.count + (hashed.isEmpty ? 0 : attributes.count)
-            exportSums = try ExportSums(RowSums(seed: sums.seed), of: first..<first + (hashed.isEmpty ? attributes : hashed).count)
-        }
-        let export = try connection.exporter(
-            "SELECT " + (keys + attributes + hashed).joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)", values,
-            columns: keyTypes.map { ExportColumn($0) } + plan.rowAttributes.map { ColumnExpression.export(of: $0) }, sums: exportSums)
-        let areNumbers = keyTypes.map { $0 == .integer }
+        let query = try SQLiteLoadQuery(object, parameters, keys, sums: sums, isUTF8: connection.isUTF8)
+        let export = try connection.exporter(query.sql, query.values, columns: query.columns, sums: query.sums)
+        let areNumbers = query.keyTypes.map { $0 == .integer }
         do {
-            while try rows.add(next: export, areNumbers: areNumbers, of: plan) { try added(&rows) }
+            while try rows.add(next: export, areNumbers: areNumbers, of: object.plan) { try added(&rows) }
         } catch let error as StoreError {
             throw UnfitValue(in: export, of: object)?.error(error) ?? error
         }
-        return exportSums.flatMap { BucketSums($0.sums.blob) }
+        return query.sums.flatMap { BucketSums($0.sums.blob) }
     }
 
     func run(_ sql: String, _ values: [Value], of object: SQLObject) throws -> (changed: Int, inserted: InsertedRow?) {
