@@ -121,7 +121,7 @@ struct SegmentDraft {
         self.task = task
         builder = try SegmentBuilder(textBytes: textBytes)
         // A base in the order of the keys, in which its rows are stored on a device.
-        let interval = task.kind == .base ? "ORDER BY sk" : "AND version > ?2 AND version <= ?3 ORDER BY version, sk"
+        let interval = task.kind == .base ? "ORDER BY sk" : "AND \(PartitionChanges.after(task.since, "?2")) AND version <= ?3 ORDER BY version, sk"
         let values: [Value] = [.integer(need.partition)] + (task.kind == .base ? [] : [.integer(task.since), .integer(task.until)])
         try connection.forEachRow("SELECT body FROM _row WHERE partition = ?1 AND deleted = 0 \(interval)", values) { try builder.add($0.bytes(0)) }
         try builder.finish()

@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The versions of the server's tables in an SQLite file. An object's tables are named after package and object (see ``ObjectPlan``).
 enum SQLiteStateSchema {
-    static let version: Int64 = 10
+    static let version: Int64 = 11
 
     /// Refuses a file that is not the server's: before it is opened as one, which would change its journal mode.
     static func check(_ database: Database) throws {
@@ -62,6 +62,9 @@ enum SQLiteStateSchema {
             for statement in StateTables.refreshes(.sqlite) { _ = try connection.execute(statement) }
         }
         if found < 10 { _ = try connection.execute(StateTables.longMarks) }
+        if found < 11 {
+            for statement in StateTables.changedRows { _ = try connection.execute(statement) }
+        }
     }
 
     private static let tablesOfVersion2 = """

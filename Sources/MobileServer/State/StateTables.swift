@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks + refreshes(dialect) + [longMarks]
+            + marks + refreshes(dialect) + [longMarks] + changedRows
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -67,6 +67,12 @@ enum StateTables {
     /// The table of marks that are too long for the partition's row (see ``RefreshMark``).
     static let longMarks = "CREATE TABLE IF NOT EXISTS _mark (partition BIGINT PRIMARY KEY, content TEXT NOT NULL)"
 
+    /// The index of changed rows. Rows of a first load have the version 1; those that stay so are not in it, and a load does not write them there. An earlier
+    /// release had all rows in an index.
+    static let changedRows = [
+        "CREATE INDEX IF NOT EXISTS _row_changed ON _row (partition, version, deleted) WHERE version > 1", "DROP INDEX IF EXISTS _row_version",
+    ]
+
     /// The tables of cached rows, for all packages.
     static func cache(_ dialect: StateDialect) -> [String] {
         let ordered = dialect.ordered
@@ -95,7 +101,7 @@ enum StateTables {
                 partition BIGINT NOT NULL, sk BIGINT NOT NULL, version BIGINT NOT NULL, since BIGINT NOT NULL, deleted BIGINT NOT NULL,
                 body TEXT NOT NULL, PRIMARY KEY (partition, sk))\(ordered)
             """,
-            "CREATE INDEX _row_version ON _row (partition, version, deleted)", "CREATE INDEX _row_sk ON _row (sk, partition)",
+            "CREATE INDEX _row_sk ON _row (sk, partition)",
             // Large values as they were last seen. digest NULL: the value is NULL now.
             """
             CREATE TABLE _large (

@@ -82,8 +82,8 @@ struct ObjectDelta {
         let dialect = connection.dialect
         let sql = """
             SELECT k.body FROM (
-                SELECT DISTINCT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_version"))
-                    ON r.partition = d.key AND r.version > d.value AND r.deleted = 1) AS t
+                SELECT DISTINCT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_changed"))
+                    ON r.partition = d.key AND r.version > 1 AND r.version > d.value AND r.deleted = 1) AS t
             \(dialect.outerJoin) _row AS k\(dialect.index("_row_sk")) ON k.sk = t.sk
             WHERE k.deleted = 0 AND k.partition IN (\(dialect.numbers("?2")))
             """
@@ -101,7 +101,7 @@ struct ObjectDelta {
     // MARK: Rows
 
     private func addRows(of partition: Int64, since: Int64?, _ rows: Spool, _ steps: inout [Download.Step]) throws {
-        let changed = since == nil ? "" : " AND version > ?2"
+        let changed = since.map { " AND " + PartitionChanges.after($0, "?2") } ?? ""
         let sql = "SELECT body FROM _row WHERE partition = ?1 AND deleted = 0\(changed)"
         let part = TablePart(object: object.name, columns: columns, mode: .upsert)
         try add(part, sql, [.integer(partition)] + (since.map { [.integer($0)] } ?? []), rows, &steps) { $0.bytes(0) }
@@ -120,8 +120,8 @@ struct ObjectDelta {
                 WHERE k.sk = r.sk AND k.deleted = 0 AND k.partition IN (\(dialect.numbers("?3"))))
             """
         let sql = """
-            SELECT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_version"))
-                ON r.partition = d.key AND r.version > d.value
+            SELECT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_changed"))
+                ON r.partition = d.key AND r.version > 1 AND r.version > d.value
             WHERE r.deleted = 1 AND \(isNowhere)
             UNION
             SELECT r.sk FROM (\(dialect.numbers("?2"))) AS d \(dialect.outerJoin) _row AS r ON r.partition = d.value WHERE \(isNowhere)

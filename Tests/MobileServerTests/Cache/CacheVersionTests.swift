@@ -115,6 +115,26 @@ import Testing
         #expect(refreshes.allSatisfy { $0 == ["enterprise", 0] })
     }
 
+    @Test func `a cache with all rows in the index of versions gets one of changed rows, and sends the changes`() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        func indexes() throws -> [String] {
+            try server.state { try $0.rows("SELECT name FROM sqlite_schema WHERE tbl_name = '_row' AND sql IS NOT NULL AND type = 'index' ORDER BY name") }
+                .compactMap { $0[0].text }
+        }
+        let present = try indexes()
+        try server.server.close()
+        try change(
+            server,
+            ["DROP INDEX _row_changed", "CREATE INDEX _row_version ON _row (partition, version, deleted)", "PRAGMA user_version = 10"])
+        try server.restartClosed()
+        #expect(try indexes() == present && present == ["_row_changed", "_row_deleted", "_row_sk"])
+        try server.backEnd {
+            _ = try $0.execute(#"UPDATE "the customers" SET name = 'Changed' WHERE "customer no" = (SELECT min("customer no") FROM "the customers" WHERE region = 'NORTH')"#)
+        }
+        #expect(try device.synchronize().upserts["Customer"] == 1)
+    }
+
     @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)
     func refusals() throws {
         let server = try FieldSales.server()

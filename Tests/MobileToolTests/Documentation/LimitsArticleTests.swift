@@ -5,6 +5,8 @@ import Testing
 @Suite struct LimitsArticleTests {
     /// Constants that are called limits but do not limit users: they control the internal work, or a limit in the article includes them.
     private static let notForUsers = [
+        "MC_EXPORT_STAGE_MAXIMUM": "beyond the longest row that SQLite has",
+        "SQLiteLoadQuery.columnLimit": "SQLite's own; the sums of an object with nearly as many attributes are made by the next look",
         "ListPlaces.maximum": "places that a list remembers; more rows cost time, not access",
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
         "QueryPage.maximum": "rows that are read at a time",
@@ -26,7 +28,6 @@ import Testing
         "EntityEmitter.longestLine": "layout of generated code", "ReadableJSON.width": "layout of written models",
         "ct_client.LONGEST_WAIT_MS": "one turn of a loop that goes on",
         "mc_blob_window.WINDOW_MOST": "bytes that are read at a time",
-        "mc_export.STAGE_MAXIMUM": "beyond the longest row that SQLite has",
         "mc_incoming.SIZE_SMALLEST": "where a growing array begins",
         "mc_statement_leaves.NAMES_MOST": "with more different names the values are written in the order of the text",
         "mc_set_aside.ROWS_MAXIMUM": "rows that are set aside in memory; others go another way",
