@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "fuzz_check.h"
-#include "json/mc_exact_register.h"
+#include "json/mc_exact_internal.h"
 
 enum { TEXT_MAXIMUM = 1200 };
 

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "fuzz_check.h"
-#include "json/mc_plain_time_register.h"
+#include "json/mc_plain_time_internal.h"
 #include "mc_plain_time.h"
 
 /// Runs a statement of one text. Returns whether there is a result.

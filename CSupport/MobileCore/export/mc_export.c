@@ -33,10 +33,10 @@ static mc_status append_value(mc_export *rows, size_t column, sqlite3_value *sto
     mc_stored value;
     if (rows->large != NULL && rows->large[column] != MC_EXPORT_LARGE_REFERENCE && sqlite3_value_type(stored) == SQLITE_INTEGER)
         return mc_export_large_open(rows->pool, sqlite3_value_int64(stored), rows->large[column], &rows->value, error);
-    mc_export_conversion *const conversion =
-        rows->conversions != NULL && rows->conversions[column].sql != NULL ? &rows->conversions[column] : NULL;
+    mc_export_conversion *const conversion = rows->conversions != NULL ? &rows->conversions[column] : NULL;
+    const bool converts = conversion != NULL && (conversion->is_exact || conversion->sql != NULL);
     mc_status status = MC_OK;
-    if (conversion != NULL) {
+    if (converts) {
         const mc_export_place place = {rows->statement, column, rows->rows + 1};
         status = mc_export_convert(conversion, place, stored, rule, &value, error);
         if (status != MC_OK) {
@@ -48,7 +48,7 @@ static mc_status append_value(mc_export *rows, size_t column, sqlite3_value *sto
     }
     if (status == MC_OK)
         status = mc_json_append_stored(&rows->stage, &value, rule, &problem);
-    if (conversion != NULL)
+    if (converts)
         mc_export_conversion_end(conversion);
     return status == MC_OK ? MC_OK : fail_value(rows, status, column, problem, error);
 }

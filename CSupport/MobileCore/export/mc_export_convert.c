@@ -7,22 +7,22 @@
 
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
-#include "json/mc_exact_register.h"
 #include "mc_plain_time.h"
 
 static const char before[] = "SELECT ";
 
-mc_status mc_export_conversion_make(const char *sql, mc_export_conversion *out, mc_error *error)
+mc_status mc_export_conversion_make(mc_export_conversion *conversion, const char *sql, mc_error *error)
 {
+    if (sql == NULL)
+        return MC_OK;
     const size_t length = strlen(sql), start = sizeof before - 1;
     if (length > (size_t)INT32_MAX - sizeof before)
         return mc_fail(error, MC_ERROR_LIMIT, "export: the conversion of a column has %zu bytes", length);
-    char *const text = mc_allocate(start + length + 1);
-    if (text == NULL)
+    conversion->sql = mc_allocate(start + length + 1);
+    if (conversion->sql == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
-    memcpy(text, before, start);
-    memcpy(text + start, sql, length + 1);
-    *out = (mc_export_conversion){.sql = text};
+    memcpy(conversion->sql, before, start);
+    memcpy(conversion->sql + start, sql, length + 1);
     return MC_OK;
 }
 
@@ -42,44 +42,52 @@ void mc_export_conversion_free(mc_export_conversion *conversion)
     mc_free(conversion->sql);
 }
 
-static bool read_time(mc_export_conversion *conversion, sqlite3_value *stored, int form, mc_stored *out)
+/// Reads a number, or a text that is one. Returns false for other values.
+static bool read_exact(mc_exact_number *number, sqlite3_value *stored, const mc_column *rule, mc_stored *out)
 {
-    const char *const text = (const char *)sqlite3_value_text(stored);
-    if (text == NULL || !mc_plain_time_read(text, (size_t)sqlite3_value_bytes(stored), form, &conversion->time))
+    const bool is_integer = sqlite3_value_type(stored) == SQLITE_INTEGER;
+    // Without a conversion an integer is written as it is, or as a real.
+    if (is_integer && (rule->type == MC_COLUMN_INTEGER || rule->type == MC_COLUMN_REAL))
+        return mc_stored_from_value(stored, rule->type, out);
+    bool is_read = false;
+    if (rule->type == MC_COLUMN_INTEGER)
+        is_read = mc_exact_to_integer(stored, number);
+    else if (rule->type == MC_COLUMN_DECIMAL && rule->scale <= rule->precision && rule->precision <= MC_EXACT_SCALE_MAXIMUM)
+        is_read = mc_exact_to_decimal(stored, rule->precision - rule->scale, rule->scale, number);
+    if (is_read && number->storage == SQLITE_INTEGER)
+        *out = (mc_stored){.storage = SQLITE_INTEGER, .integer = number->integer};
+    else if (is_read && number->storage == SQLITE_FLOAT)
+        *out = (mc_stored){.storage = SQLITE_FLOAT, .real = number->real};
+    else if (is_read)
+        *out = (mc_stored){.storage = SQLITE_TEXT, .bytes = (const uint8_t *)number->text, .length = number->length};
+    return is_read;
+}
+
+static bool read_time(mc_plain_time *time, sqlite3_value *stored, int form, mc_stored *out)
+{
+    const char *const text = sqlite3_value_type(stored) == SQLITE_TEXT ? (const char *)sqlite3_value_text(stored) : NULL;
+    if (text == NULL || !mc_plain_time_read(text, (size_t)sqlite3_value_bytes(stored), form, time))
         return false;
-    const uint8_t *const bytes = (const uint8_t *)conversion->time.bytes + conversion->time.first;
-    *out = (mc_stored){.storage = SQLITE_TEXT, .bytes = bytes, .length = conversion->time.length};
+    *out = (mc_stored){.storage = SQLITE_TEXT, .bytes = (const uint8_t *)time->bytes + time->first, .length = time->length};
     return true;
 }
 
-static bool read_decimal(sqlite3_value *stored, const mc_column *rule, mc_stored *out)
-{
-    if (rule->precision > MC_DECIMAL_SCALED_PRECISION || rule->scale > rule->precision)
-        return false;
-    const int scale = rule->scale, whole = rule->precision - scale;
-    *out = (mc_stored){.storage = SQLITE_INTEGER};
-    return sqlite3_value_type(stored) == SQLITE_FLOAT ? mc_exact_scaled_real(sqlite3_value_double(stored), whole, scale, &out->integer)
-                                                      : mc_exact_scaled_integer(sqlite3_value_int64(stored), whole, scale, &out->integer);
-}
-
-/// Reads a value that plainly has the form of its type, or is plainly brought to it. Returns false for any other value.
-static bool read_plain(mc_export_conversion *conversion, sqlite3_value *stored, const mc_column *rule, mc_stored *out)
+/// Reads a value that has the form of its type, or is a plain time. Returns false for any other value.
+static bool read_plain(mc_plain_time *time, sqlite3_value *stored, const mc_column *rule, mc_stored *out)
 {
     const int storage = sqlite3_value_type(stored);
-    if (storage == SQLITE_NULL)
-        return mc_stored_from_value(stored, rule->type, out);
     switch (rule->type) {
     case MC_COLUMN_INTEGER:
     case MC_COLUMN_BOOLEAN: return storage == SQLITE_INTEGER && mc_stored_from_value(stored, rule->type, out);
     case MC_COLUMN_REAL: return storage == SQLITE_FLOAT && mc_stored_from_value(stored, rule->type, out);
-    case MC_COLUMN_DECIMAL: return (storage == SQLITE_INTEGER || storage == SQLITE_FLOAT) && read_decimal(stored, rule, out);
-    case MC_COLUMN_DATE: return storage == SQLITE_TEXT && read_time(conversion, stored, MC_PLAIN_TIME_DATE, out);
-    case MC_COLUMN_TIME: return storage == SQLITE_TEXT && read_time(conversion, stored, MC_PLAIN_TIME_OF_DAY, out);
-    case MC_COLUMN_DATE_TIME: return storage == SQLITE_TEXT && read_time(conversion, stored, MC_PLAIN_TIME_DATE_TIME, out);
+    case MC_COLUMN_DATE: return read_time(time, stored, MC_PLAIN_TIME_DATE, out);
+    case MC_COLUMN_TIME: return read_time(time, stored, MC_PLAIN_TIME_OF_DAY, out);
+    case MC_COLUMN_DATE_TIME: return read_time(time, stored, MC_PLAIN_TIME_DATE_TIME, out);
     default: return false;
     }
 }
 
+/// Runs the SQL for a value. Returns SQLite's code: SQLITE_ROW if the statement has the result.
 static int run(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *stored)
 {
     int code = SQLITE_OK;
@@ -91,21 +99,34 @@ static int run(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *sto
     return code == SQLITE_OK ? sqlite3_step(conversion->statement) : code;
 }
 
+static mc_status fail(mc_status status, mc_export_place place, const char *problem, mc_error *error)
+{
+    const char *const name = sqlite3_column_name(place.statement, (int)place.column);
+    return mc_fail_at(error, status, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": %s", place.row, name != NULL ? name : "", problem);
+}
+
+static mc_status fail_sqlite(int code, sqlite3 *db, mc_export_place place, mc_error *error)
+{
+    const char *const name = sqlite3_column_name(place.statement, (int)place.column);
+    return mc_fail_sqlite(error, db, code, "export, row %" PRId64 ", column \"%.80s\", conversion", place.row, name != NULL ? name : "");
+}
+
 mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place place, sqlite3_value *stored, const mc_column *rule,
                             mc_stored *out, mc_error *error)
 {
-    if (read_plain(conversion, stored, rule, out))
+    static const char no_memory[] = "no memory for its conversion";
+    if (conversion->is_exact && read_exact(&conversion->converted->number, stored, rule, out))
+        return MC_OK;
+    if (conversion->sql == NULL || sqlite3_value_type(stored) == SQLITE_NULL)
+        return mc_stored_from_value(stored, rule->type, out) ? MC_OK : fail(MC_ERROR_NO_MEMORY, place, no_memory, error);
+    if (read_plain(&conversion->converted->time, stored, rule, out))
         return MC_OK;
     sqlite3 *const db = sqlite3_db_handle(place.statement);
     const int code = run(conversion, db, stored);
-    if (code == SQLITE_ROW && mc_stored_from_value(sqlite3_column_value(conversion->statement, 0), rule->type, out))
-        return MC_OK;
-    const char *const found = sqlite3_column_name(place.statement, (int)place.column), *const name = found != NULL ? found : "";
-    if (code == SQLITE_ROW)
-        return mc_fail_at(error, MC_ERROR_NO_MEMORY, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": no memory for its conversion",
-                          place.row, name);
     if (code == SQLITE_DONE)
-        return mc_fail_at(error, MC_ERROR_MISUSE, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": its conversion gives no value",
-                          place.row, name);
-    return mc_fail_sqlite(error, db, code, "export, row %" PRId64 ", column \"%.80s\", conversion", place.row, name);
+        return fail(MC_ERROR_MISUSE, place, "its conversion gives no value", error);
+    if (code != SQLITE_ROW)
+        return fail_sqlite(code, db, place, error);
+    sqlite3_value *const result = sqlite3_column_value(conversion->statement, 0);
+    return mc_stored_from_value(result, rule->type, out) ? MC_OK : fail(MC_ERROR_NO_MEMORY, place, no_memory, error);
 }

@@ -4,19 +4,27 @@
 
 #include <sqlite3.h>
 
-#include "json/mc_plain_time_register.h"
+#include "json/mc_exact_internal.h"
+#include "json/mc_plain_time_internal.h"
 #include "rows/mc_stored_value.h"
+
+/// The memory of a value that was converted without SQL: one at a time.
+typedef union mc_export_converted {
+    mc_plain_time time;
+    mc_exact_number number;
+} mc_export_converted;
 
 /// The conversion of a column.
 typedef struct mc_export_conversion {
-    char *sql;                // an expression of ?1; NULL: values are written as they are stored
-    sqlite3_stmt *statement;  // that gives it; NULL before the first value that needs it
-    bool is_running;          // the statement has the present value
-    mc_plain_time time;       // of the present value
+    bool is_exact;                   // numbers are converted by the core
+    char *sql;                       // an expression of ?1; NULL: other values are written as they are stored
+    sqlite3_stmt *statement;         // that gives it; NULL before the first value that needs it
+    bool is_running;                 // the statement has the present value
+    mc_export_converted *converted;  // of all columns, borrowed
 } mc_export_conversion;
 
-/// Makes a conversion with a copy of `sql`. It goes to `mc_export_conversion_free`. Fails with MC_ERROR_NO_MEMORY.
-mc_status mc_export_conversion_make(const char *sql, mc_export_conversion *out, mc_error *error);
+/// Gives a conversion a copy of `sql`, which may be NULL. It goes to `mc_export_conversion_free`. Fails with MC_ERROR_NO_MEMORY.
+mc_status mc_export_conversion_make(mc_export_conversion *conversion, const char *sql, mc_error *error);
 
 /// The place of a value.
 typedef struct mc_export_place {

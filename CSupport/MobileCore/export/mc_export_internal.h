@@ -35,6 +35,7 @@ struct mc_export {
     mc_pool *pool;                      // of these values
     mc_export_large_value *value;       // the large value in progress; NULL: none
     mc_export_conversion *conversions;  // of the columns; NULL: none has one
+    mc_export_converted *converted;     // the memory of their values
     mc_row_digest_pass *sums;           // of the rows; NULL: they are not added up
     size_t summed_first, summed_count;
 

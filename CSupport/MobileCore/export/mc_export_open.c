@@ -84,17 +84,20 @@ static mc_status copy_large(mc_export *rows, const mc_export_options *options, m
 
 static mc_status copy_conversions(mc_export *rows, const mc_export_options *options, mc_error *error)
 {
-    if (options->conversions == NULL)
+    if (options->conversions == NULL && options->exact == NULL)
         return MC_OK;
     if (options->columns == NULL)
         return mc_fail(error, MC_ERROR_MISUSE, "export: conversions to the types of columns, without types");
+    rows->converted = mc_allocate_zeroed(1, sizeof *rows->converted);
     rows->conversions = mc_allocate_zeroed(rows->column_count, sizeof *rows->conversions);
-    if (rows->conversions == NULL)
+    if (rows->converted == NULL || rows->conversions == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
     mc_status status = MC_OK;
     for (size_t column = 0; column < rows->column_count && status == MC_OK; column++) {
-        if (options->conversions[column] != NULL)
-            status = mc_export_conversion_make(options->conversions[column], &rows->conversions[column], error);
+        mc_export_conversion *const conversion = &rows->conversions[column];
+        conversion->converted = rows->converted;
+        conversion->is_exact = options->exact != NULL && options->exact[column];
+        status = mc_export_conversion_make(conversion, options->conversions != NULL ? options->conversions[column] : NULL, error);
     }
     return status;
 }
@@ -165,6 +168,7 @@ void mc_export_free(mc_export *rows)
         mc_export_conversion_free(&rows->conversions[column]);
     mc_free(rows->prefixes);
     mc_free(rows->conversions);
+    mc_free(rows->converted);
     mc_free(rows->columns);
     mc_free(rows->ends);
     mc_free(rows->values);

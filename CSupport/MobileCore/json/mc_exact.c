@@ -1,8 +1,8 @@
-/// mc_exact.c: stored values as numbers, as SQLite calls it.
+/// mc_exact.c: stored values as numbers.
 #include "mc_exact.h"
 
 #include "base/mc_fail.h"
-#include "json/mc_exact_register.h"
+#include "json/mc_exact_internal.h"
 #include "mc_json.h"
 
 enum {
@@ -10,9 +10,10 @@ enum {
     SCALED_DIGITS = 18,      // of any integer
     INTEGER_DIGITS = 19,     // of the longest integer; 10 ^ 19 - 1 is an unsigned one
     PLACE_LIMIT = 100000,    // beyond any exponent of a double
-    SCALE_MAXIMUM = 1000,    // of a column
     QUICK_SCALE = 15,        // 10 ^ 15 and all smaller powers are exact as doubles
 };
+
+_Static_assert(MC_EXACT_TEXT_SIZE >= LENGTH_LIMIT + 2 * MC_EXACT_SCALE_MAXIMUM + 4, "the longest decimal has room");
 
 /// Each number of at most 15 digits has a double of its own.
 static const double quick_limit = 1e15;
@@ -37,25 +38,13 @@ static const int64_t powers[] = {1,
                                  100000000000000000,
                                  1000000000000000000};
 
-// MARK: Reals
-
 /// 2 ^ 63 is the first double above the largest integer.
 static bool is_integral(double value)
 {
     return value >= -0x1p63 && value < 0x1p63 && value == (double)(int64_t)value;
 }
 
-static void give_real(sqlite3_context *context, int count, sqlite3_value **values)
-{
-    (void)count;
-    const int type = sqlite3_value_type(values[0]) == SQLITE_BLOB ? SQLITE_BLOB : sqlite3_value_numeric_type(values[0]);
-    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
-        sqlite3_result_double(context, sqlite3_value_double(values[0]));
-    else
-        sqlite3_result_value(context, values[0]);
-}
-
-// MARK: Decimals
+// MARK: Digits
 
 /// The digits of a number without zeros in front: 0.d1d2d3... times 10 ^ place.
 typedef struct digits {
@@ -146,20 +135,21 @@ static void drop_zeros(digits *number)
         number->count--;
 }
 
-/// Gives the number; both parts have at most 18 digits together.
-static void give_scaled(sqlite3_context *context, const digits *number, int scale)
+/// Makes the number an integer; both parts have at most 18 digits together.
+static void set_scaled(mc_exact_number *out, const digits *number, int scale)
 {
     int64_t value = 0;
     for (int i = 0; i < number->place + scale; i++)
         value = value * 10 + (i < number->count ? number->text[i] - '0' : 0);
-    sqlite3_result_int64(context, number->is_negative ? -value : value);
+    out->storage = SQLITE_INTEGER;
+    out->integer = number->is_negative ? -value : value;
 }
 
-/// Gives the number as a text, which has at most `whole` and `scale` digits.
-static void give_text(sqlite3_context *context, const digits *number, int whole)
+/// Makes the number a text; it has at most `whole` digits before the point, and `scale` after it.
+static void set_text(mc_exact_number *out, const digits *number, int whole)
 {
-    char text[LENGTH_LIMIT + 2 * SCALE_MAXIMUM + 4];
-    int length = 0;
+    char *const text = out->text;
+    size_t length = 0;
     if (number->is_negative && number->count > 0)
         text[length++] = '-';
     for (int i = 0; i < number->place && i < whole; i++)
@@ -173,10 +163,12 @@ static void give_text(sqlite3_context *context, const digits *number, int whole)
         for (int i = number->place > 0 ? number->place : 0; i < number->count; i++)
             text[length++] = number->text[i];
     }
-    sqlite3_result_text(context, text, length, SQLITE_TRANSIENT);
+    out->storage = SQLITE_TEXT;
+    out->length = length;
 }
 
-bool mc_exact_scaled_real(double value, int whole, int scale, int64_t *scaled)
+/// Makes a real with few digits, such as a price, an integer without writing it out. Returns false for others.
+static bool scale_real(double value, int whole, int scale, int64_t *scaled)
 {
     if (scale > QUICK_SCALE || whole + scale > SCALED_DIGITS)
         return false;
@@ -190,7 +182,8 @@ bool mc_exact_scaled_real(double value, int whole, int scale, int64_t *scaled)
     return (double)*scaled / power == value && *scaled > -bound && *scaled < bound;
 }
 
-bool mc_exact_scaled_integer(int64_t value, int whole, int scale, int64_t *scaled)
+/// The same for an integer.
+static bool scale_integer(int64_t value, int whole, int scale, int64_t *scaled)
 {
     if (whole + scale > SCALED_DIGITS || value <= -powers[whole] || value >= powers[whole])
         return false;
@@ -225,8 +218,8 @@ static bool read_number(sqlite3_value *value, digits *number)
     return length > 0 && length <= LENGTH_LIMIT && read_digits(text, length, number);
 }
 
-/// Gives a number without a fraction as an integer. Returns false for any other number.
-static bool give_whole(sqlite3_context *context, digits *number)
+/// Makes a number without a fraction an integer. Returns false for any other number.
+static bool set_whole(mc_exact_number *out, digits *number)
 {
     drop_zeros(number);
     if (number->count == 0)
@@ -239,59 +232,100 @@ static bool give_whole(sqlite3_context *context, digits *number)
     const uint64_t limit = (uint64_t)INT64_MAX + number->is_negative;
     if (magnitude > limit)
         return false;
-    sqlite3_result_int64(context, (int64_t)(number->is_negative ? 0 - magnitude : magnitude));
+    out->storage = SQLITE_INTEGER;
+    out->integer = (int64_t)(number->is_negative ? 0 - magnitude : magnitude);
     return true;
+}
+
+static void set_real(mc_exact_number *out, double value)
+{
+    out->storage = SQLITE_FLOAT;
+    out->real = value;
+}
+
+bool mc_exact_to_integer(sqlite3_value *value, mc_exact_number *out)
+{
+    const int type = sqlite3_value_type(value);
+    const double real = type == SQLITE_FLOAT ? sqlite3_value_double(value) : 0;
+    digits number;
+    if (type == SQLITE_FLOAT && is_integral(real)) {
+        out->storage = SQLITE_INTEGER;
+        out->integer = (int64_t)real;
+        return true;
+    }
+    if (type != SQLITE_TEXT || !read_number(value, &number))
+        return false;
+    // Not by way of a double: it has no room for each digit of a long text.
+    if (!set_whole(out, &number))
+        set_real(out, sqlite3_value_double(value));
+    return true;
+}
+
+bool mc_exact_to_decimal(sqlite3_value *value, int whole, int scale, mc_exact_number *out)
+{
+    const int type = sqlite3_value_type(value);
+    out->storage = SQLITE_INTEGER;
+    if ((type == SQLITE_FLOAT && scale_real(sqlite3_value_double(value), whole, scale, &out->integer)) ||
+        (type == SQLITE_INTEGER && scale_integer(sqlite3_value_int64(value), whole, scale, &out->integer)))
+        return true;
+    digits number;
+    if (!read_number(value, &number))
+        return false;
+    round_digits(&number, scale);
+    drop_zeros(&number);
+    if (number.count == 0)
+        number.place = 0;
+    if (number.place > whole)
+        set_real(out, sqlite3_value_double(value));
+    else if (whole + scale <= SCALED_DIGITS)
+        set_scaled(out, &number, scale);
+    else
+        set_text(out, &number, whole);
+    return true;
+}
+
+// MARK: SQL
+
+/// Gives a converted number, or the value unchanged.
+static void give(sqlite3_context *context, sqlite3_value *value, bool is_converted, const mc_exact_number *number)
+{
+    if (!is_converted)
+        sqlite3_result_value(context, value);
+    else if (number->storage == SQLITE_INTEGER)
+        sqlite3_result_int64(context, number->integer);
+    else if (number->storage == SQLITE_FLOAT)
+        sqlite3_result_double(context, number->real);
+    else
+        sqlite3_result_text(context, number->text, (int)number->length, SQLITE_TRANSIENT);
 }
 
 static void give_integer(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    const int type = sqlite3_value_type(values[0]);
-    const double real = type == SQLITE_FLOAT ? sqlite3_value_double(values[0]) : 0;
-    digits number;
-    if (type == SQLITE_FLOAT && is_integral(real))
-        sqlite3_result_int64(context, (int64_t)real);
-    else if (type != SQLITE_TEXT || !read_number(values[0], &number))
-        sqlite3_result_value(context, values[0]);
-    // Not by way of a double: it has no room for each digit of a long text.
-    else if (!give_whole(context, &number))
+    mc_exact_number number;
+    give(context, values[0], mc_exact_to_integer(values[0], &number), &number);
+}
+
+static void give_real(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const int type = sqlite3_value_type(values[0]) == SQLITE_BLOB ? SQLITE_BLOB : sqlite3_value_numeric_type(values[0]);
+    if (type == SQLITE_INTEGER || type == SQLITE_FLOAT)
         sqlite3_result_double(context, sqlite3_value_double(values[0]));
+    else
+        sqlite3_result_value(context, values[0]);
 }
 
 static void give_decimal(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
-    const int type = sqlite3_value_type(values[0]), whole = sqlite3_value_int(values[1]), scale = sqlite3_value_int(values[2]);
-    if (whole < 0 || scale < 0 || whole > SCALE_MAXIMUM || scale > SCALE_MAXIMUM) {
+    const int whole = sqlite3_value_int(values[1]), scale = sqlite3_value_int(values[2]);
+    if (whole < 0 || scale < 0 || whole > MC_EXACT_SCALE_MAXIMUM || scale > MC_EXACT_SCALE_MAXIMUM) {
         sqlite3_result_error(context, MC_EXACT_DECIMAL ": expected up to 1000 digits before and after the point", -1);
         return;
     }
-    if (type == SQLITE_NULL)
-        return;
-    int64_t scaled = 0;
-    if ((type == SQLITE_FLOAT && mc_exact_scaled_real(sqlite3_value_double(values[0]), whole, scale, &scaled)) ||
-        (type == SQLITE_INTEGER && mc_exact_scaled_integer(sqlite3_value_int64(values[0]), whole, scale, &scaled))) {
-        sqlite3_result_int64(context, scaled);
-        return;
-    }
-    digits number;
-    const bool is_number = read_number(values[0], &number);
-    if (is_number) {
-        round_digits(&number, scale);
-        drop_zeros(&number);
-    }
-    if (is_number && number.count == 0)
-        number.place = 0;
-    if (is_number && number.place <= whole) {
-        if (whole + scale <= SCALED_DIGITS)
-            give_scaled(context, &number, scale);
-        else
-            give_text(context, &number, whole);
-    } else if (is_number) {
-        sqlite3_result_double(context, sqlite3_value_double(values[0]));
-    } else {
-        sqlite3_result_value(context, values[0]);
-    }
+    mc_exact_number number;
+    give(context, values[0], mc_exact_to_decimal(values[0], whole, scale, &number), &number);
 }
 
 mc_status mc_exact_register(sqlite3 *db, mc_error *error)

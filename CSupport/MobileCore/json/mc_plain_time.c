@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/mc_fail.h"
-#include "json/mc_plain_time_register.h"
+#include "json/mc_plain_time_internal.h"
 
 enum {
     DATE_LENGTH = 10,       // YYYY-MM-DD

@@ -15,8 +15,8 @@
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
 #include "digest/mc_row_digest_register.h"
-#include "json/mc_exact_register.h"
-#include "json/mc_plain_time_register.h"
+#include "json/mc_exact_internal.h"
+#include "json/mc_plain_time_internal.h"
 #include "json/mc_text_check_register.h"
 #include "lists/mc_text_list_register.h"
 

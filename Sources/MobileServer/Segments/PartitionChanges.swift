@@ -15,7 +15,12 @@ struct PartitionChanges {
     func tombstones(after since: Int64, limit: Int64 = .max) throws -> Int64 { try count("AND deleted = 1", since, limit) }
 
     /// The condition on rows with a version after one, which is the value of a parameter. With a version from 1 on, the index of changed rows serves it.
-    static func after(_ since: Int64, _ place: String) -> String { since >= 1 ? "version > 1 AND version > \(place)" : "version > \(place)" }
+    static func after(_ since: Int64, _ place: String) -> String {
+        since >= 1 ? "\(isChanged()) AND version > \(place)" : "version > \(place)"
+    }
+
+    /// The condition of the index of changed rows, which a query states as well, so that it is used.
+    static func isChanged(_ row: String? = nil) -> String { "\(row.map { $0 + "." } ?? "")version > 1" }
 
     private func count(_ condition: String, _ since: Int64, _ limit: Int64) throws -> Int64 {
         try connection.number(

@@ -68,9 +68,11 @@ enum StateTables {
     static let longMarks = "CREATE TABLE IF NOT EXISTS _mark (partition BIGINT PRIMARY KEY, content TEXT NOT NULL)"
 
     /// The index of changed rows. Rows of a first load have the version 1; those that stay so are not in it, and a load does not write them there. An earlier
-    /// release had all rows in an index.
+    /// release had all rows in an index. PostgreSQL takes the stronger lock for its removal: taken second, it deadlocks with a transaction that has read rows
+    /// and writes some.
     static let changedRows = [
-        "CREATE INDEX IF NOT EXISTS _row_changed ON _row (partition, version, deleted) WHERE version > 1", "DROP INDEX IF EXISTS _row_version",
+        "DROP INDEX IF EXISTS _row_version",
+        "CREATE INDEX IF NOT EXISTS _row_changed ON _row (partition, version, deleted) WHERE \(PartitionChanges.isChanged())",
     ]
 
     /// The tables of cached rows, for all packages.

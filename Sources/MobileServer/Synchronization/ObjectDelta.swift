@@ -83,7 +83,7 @@ struct ObjectDelta {
         let sql = """
             SELECT k.body FROM (
                 SELECT DISTINCT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_changed"))
-                    ON r.partition = d.key AND r.version > 1 AND r.version > d.value AND r.deleted = 1) AS t
+                    ON r.partition = d.key AND \(PartitionChanges.isChanged("r")) AND r.version > d.value AND r.deleted = 1) AS t
             \(dialect.outerJoin) _row AS k\(dialect.index("_row_sk")) ON k.sk = t.sk
             WHERE k.deleted = 0 AND k.partition IN (\(dialect.numbers("?2")))
             """
@@ -121,7 +121,7 @@ struct ObjectDelta {
             """
         let sql = """
             SELECT r.sk FROM (\(dialect.pairs("?1"))) AS d \(dialect.outerJoin) _row AS r\(dialect.index("_row_changed"))
-                ON r.partition = d.key AND r.version > 1 AND r.version > d.value
+                ON r.partition = d.key AND \(PartitionChanges.isChanged("r")) AND r.version > d.value
             WHERE r.deleted = 1 AND \(isNowhere)
             UNION
             SELECT r.sk FROM (\(dialect.numbers("?2"))) AS d \(dialect.outerJoin) _row AS r ON r.partition = d.value WHERE \(isNowhere)

@@ -48,6 +48,13 @@ internal import MobileCore
         return unsafe try columns(names, types.map { JSONColumnRule($0) })
     }
 
+    /// Makes flags of an export's columns, valid as long as this object.
+    func flags(_ list: [Bool]) -> UnsafePointer<Bool> {
+        let core = unsafe allocate(Bool.self, list.count)
+        for (index, flag) in list.enumerated() { unsafe (core + index).initialize(to: flag) }
+        return unsafe UnsafePointer(core)
+    }
+
     /// Makes the conversions of an export's columns, valid as long as this object.
     func conversions(_ list: [String?]) throws(StoreError) -> UnsafePointer<UnsafePointer<CChar>?> {
         let core = unsafe allocate(UnsafePointer<CChar>?.self, list.count)

@@ -14,8 +14,15 @@ import Testing
     struct Column: CustomTestStringConvertible {
         let type: mc_column_type
         var precision: UInt16 = 18, scale: UInt16 = 0
-        /// With `?1` for the value.
+        /// Whether the core converts numbers.
+        var isExact = false
+        /// The conversion of all values as one expression, with `?1` for the value.
         let sql: String?
+
+        /// The column of values that the statement has converted.
+        var converted: Column { Column(type: type, precision: precision, scale: scale, sql: nil) }
+        /// The SQL for the values that the core does not convert.
+        var conversion: String? { isExact && type != MC_COLUMN_REAL ? nil : sql }
 
         var testDescription: String { sql ?? "\(type)" }
 
@@ -25,13 +32,15 @@ import Testing
     }
 
     private static let columns = [
-        Column(type: MC_COLUMN_INTEGER, sql: "CASE typeof(?1) WHEN 'integer' THEN ?1 ELSE mc_exact_integer(?1) END"),
-        Column(type: MC_COLUMN_REAL, sql: "CASE typeof(?1) WHEN 'real' THEN ?1 ELSE mc_exact_real(?1) END"),
+        Column(type: MC_COLUMN_INTEGER, isExact: true, sql: "CASE typeof(?1) WHEN 'integer' THEN ?1 ELSE mc_exact_integer(?1) END"),
+        Column(type: MC_COLUMN_REAL, isExact: true, sql: "CASE typeof(?1) WHEN 'real' THEN ?1 ELSE mc_exact_real(?1) END"),
         Column(type: MC_COLUMN_BOOLEAN, sql: "CASE typeof(?1) WHEN 'text' THEN ?1 = 'yes' WHEN 'blob' THEN ?1 ELSE ?1 <> 0 END"),
-        Column(type: MC_COLUMN_DECIMAL, precision: 12, scale: 2, sql: "mc_exact_decimal(?1, 10, 2)"),
-        Column(type: MC_COLUMN_DECIMAL, precision: 18, scale: 18, sql: "mc_exact_decimal(?1, 0, 18)"),
+        Column(type: MC_COLUMN_DECIMAL, precision: 12, scale: 2, isExact: true, sql: "mc_exact_decimal(?1, 10, 2)"),
+        Column(type: MC_COLUMN_DECIMAL, precision: 18, scale: 18, isExact: true, sql: "mc_exact_decimal(?1, 0, 18)"),
+        Column(type: MC_COLUMN_DECIMAL, precision: 18, scale: 0, isExact: true, sql: "mc_exact_decimal(?1, 18, 0)"),
         Column(type: MC_COLUMN_DECIMAL, precision: 18, scale: 0, sql: "mc_exact_decimal(?1, 18, 0)"),
-        Column(type: MC_COLUMN_DECIMAL, precision: 38, scale: 10, sql: "mc_exact_decimal(?1, 28, 10)"),
+        Column(type: MC_COLUMN_DECIMAL, precision: 38, scale: 10, isExact: true, sql: "mc_exact_decimal(?1, 28, 10)"),
+        Column(type: MC_COLUMN_DECIMAL, precision: 1000, scale: 900, isExact: true, sql: "mc_exact_decimal(?1, 100, 900)"),
         Column(type: MC_COLUMN_DATE, sql: "coalesce(strftime('%Y-%m-%d', ?1, 'auto'), CAST(?1 AS TEXT))"),
         Column(type: MC_COLUMN_TIME, sql: "coalesce(strftime('%H:%M:%S', ?1, 'auto'), CAST(?1 AS TEXT))"),
         Column(type: MC_COLUMN_DATE_TIME, sql: "coalesce(strftime('%Y-%m-%dT%H:%M:%fZ', ?1, 'auto'), CAST(?1 AS TEXT))"),
@@ -89,7 +98,10 @@ import Testing
                 var options = mc_export_options(
                     columns: rules.baseAddress, column_count: rules.count, format: MC_EXPORT_ARRAYS, deflate_level: 0, large: nil, pool: nil)
                 if conversions != nil { options.conversions = texts.baseAddress }
-                return try body(options)
+                return try columns.map(\.isExact).withUnsafeBufferPointer { exact in
+                    if columns.contains(where: \.isExact) { options.exact = exact.baseAddress }
+                    return try body(options)
+                }
             }
         }
     }
@@ -108,8 +120,8 @@ import Testing
         let sql = try #require(column.sql)
         var results = Set<String>()
         for value in Self.values {
-            let found = try row("SELECT \(value)", [column], conversions: [sql])
-            let expected = try row("SELECT \(sql.replacing("?1", with: "v.x")) FROM (SELECT \(value) AS x) AS v", [column])
+            let found = try row("SELECT \(value)", [column], conversions: [column.conversion])
+            let expected = try row("SELECT \(sql.replacing("?1", with: "v.x")) FROM (SELECT \(value) AS x) AS v", [column.converted])
             #expect(isSame(found, expected), "\(value): \(found), expected \(expected)")
             results.insert((try? found.get()) ?? "failure")
         }
@@ -120,27 +132,49 @@ import Testing
     func randomNumbers(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<500 {
-            let precision = Int.random(in: 1...20, using: &random), scale = Int.random(in: 0...precision, using: &random)
+            let precision = Int.random(in: 1...40, using: &random), scale = Int.random(in: 0...precision, using: &random)
             let sql = "mc_exact_decimal(?1, \(precision - scale), \(scale))"
-            let column = Column(type: MC_COLUMN_DECIMAL, precision: UInt16(precision), scale: UInt16(scale), sql: sql)
+            let column = Column(type: MC_COLUMN_DECIMAL, precision: UInt16(precision), scale: UInt16(scale), isExact: true, sql: sql)
             let digits = Int64.random(in: -999_999_999_999...999_999_999_999, using: &random) >> Int64.random(in: 0...39, using: &random)
             let power = ["1", "10", "100", "1000000", "1000000000"].randomElement(using: &random) ?? "1"
-            let value = Bool.random(using: &random) ? "\(digits)" : "\(digits) / \(power).0"
-            let found = try row("SELECT \(value)", [column], conversions: [sql])
-            #expect(isSame(found, try row("SELECT \(sql.replacing("?1", with: "(\(value))"))", [column])), "\(value), \(sql): \(found)")
+            let value = ["\(digits)", "\(digits) / \(power).0", "'\(digits)e-\(power.utf8.count)'"].randomElement(using: &random) ?? "0"
+            let found = try row("SELECT \(value)", [column])
+            #expect(isSame(found, try row("SELECT \(sql.replacing("?1", with: "(\(value))"))", [column.converted])), "\(value), \(sql): \(found)")
         }
+    }
+
+    @Test(
+        "numbers and texts that are numbers need no SQL, and other values are left to it",
+        arguments: [
+            (MC_COLUMN_INTEGER, ["7", "7.0", "' 7 '", "'1e3'"], "'x'"), (MC_COLUMN_DECIMAL, ["7", "12.5", "'12.345'", "1e300"], "x'00'"),
+            (MC_COLUMN_REAL, ["7.5", "7"], "'7.5'"),
+        ] as [(mc_column_type, [String], String)])
+    func exactNumbers(type: mc_column_type, numbers: [String], other: String) throws {
+        let column = Column(type: type, precision: 12, scale: 2, isExact: true, sql: nil)
+        for number in numbers {
+            let text = try row("SELECT \(number)", [column], conversions: ["there_is_no_such_function(?1)"])
+            if number == "1e300" {
+                let error = #expect(throws: CoreError.self) { try text.get() }
+                #expect(error?.code == MC_ERROR_TYPE)
+            } else {
+                #expect(throws: Never.self) { try text.get() }
+            }
+        }
+        let error = #expect(throws: CoreError.self) { try row("SELECT \(other)", [column], conversions: ["there_is_no_such_function(?1)"]).get() }
+        #expect(error?.code == MC_ERROR_SQLITE)
+        #expect(try row("SELECT \(other)", [column], conversions: ["nullif(?1, ?1)"]).get() == "null")
     }
 
     @Test(
         "SQL runs only for values that do not have their form plainly",
         arguments: [
-            (MC_COLUMN_INTEGER, "7", "7.0"), (MC_COLUMN_BOOLEAN, "2", "'true'"), (MC_COLUMN_REAL, "7.5", "7"), (MC_COLUMN_DECIMAL, "12.5", "'12.5'"),
-            (MC_COLUMN_DECIMAL, "12", "123456789012345678"), (MC_COLUMN_DATE, "'2026-05-17'", "1700000000"), (MC_COLUMN_TIME, "'10:11'", "'now'"),
+            (MC_COLUMN_INTEGER, "7", "7.0"), (MC_COLUMN_BOOLEAN, "2", "'true'"), (MC_COLUMN_REAL, "7.5", "7"),
+            (MC_COLUMN_DATE, "'2026-05-17'", "1700000000"), (MC_COLUMN_TIME, "'10:11'", "'now'"),
             (MC_COLUMN_DATE_TIME, "'2026-05-17'", "x'3132'"), (MC_COLUMN_INTEGER, "NULL", "''"), (MC_COLUMN_TEXT, "NULL", "'a'"),
             (MC_COLUMN_ANY, "NULL", "1"),
         ] as [(mc_column_type, String, String)])
     func plainValues(type: mc_column_type, plain: String, other: String) throws {
-        let column = Column(type: type, precision: 18, scale: 2, sql: nil)
+        let column = Column(type: type, sql: nil)
         for sql in ["there_is_no_such_function(?1)", "abs()", "?1 FROM nothing", "1", ""] {
             #expect(throws: Never.self) { try row("SELECT \(plain)", [column], conversions: [sql]).get() }
             let error = #expect(throws: CoreError.self) { try row("SELECT \(other)", [column], conversions: [sql]).get() }
@@ -169,11 +203,13 @@ import Testing
     }
 
     @Test func `values are converted in text that is read in pieces, too`() throws {
-        let columns = [Column(type: MC_COLUMN_DATE_TIME, sql: nil), Column(type: MC_COLUMN_DECIMAL, precision: 5, scale: 2, sql: nil)]
+        let columns = [
+            Column(type: MC_COLUMN_DATE_TIME, sql: nil), Column(type: MC_COLUMN_DECIMAL, precision: 5, scale: 2, isExact: true, sql: nil),
+        ]
         var text: [UInt8] = []
         try core.with { (connection) throws in
             try withStatement(connection, "VALUES ('2026-05-17', 12.5), ('soon', '12.345')") { (statement) throws in
-                try Self.withOptions(columns, ["upper(?1)", "mc_exact_decimal(?1, 3, 2)"]) { options in
+                try Self.withOptions(columns, ["upper(?1)", nil]) { options in
                     var options = options, rows: OpaquePointer?, piece = [UInt8](repeating: 0, count: 7), length = 1
                     defer { mc_export_free(rows) }
                     try CoreError.check { mc_export_open(mc_statement_sqlite(statement), &options, &rows, $0) }
@@ -222,6 +258,10 @@ import Testing
             try withStatement(connection, "SELECT 1") { (statement) throws in
                 sql.withUnsafeBufferPointer { sql in
                     options.conversions = sql.baseAddress
+                    #expect(mc_export_open(mc_statement_sqlite(statement), &options, &rows, nil) == MC_ERROR_MISUSE && rows == nil)
+                }
+                [true].withUnsafeBufferPointer { exact in
+                    (options.conversions, options.exact) = (nil, exact.baseAddress)
                     #expect(mc_export_open(mc_statement_sqlite(statement), &options, &rows, nil) == MC_ERROR_MISUSE && rows == nil)
                 }
             }
@@ -276,9 +316,11 @@ import Testing
         let pass = try Self.pass()
         defer { mc_row_digest_pass_free(pass) }
         #expect(Self.read(pass) == [UInt8](repeating: 0, count: Int(MC_ROW_DIGEST_SUMS_SIZE)))
-        let columns = [Column(type: MC_COLUMN_ANY, sql: nil), Column(type: MC_COLUMN_TEXT, sql: nil), Column(type: MC_COLUMN_DECIMAL, sql: nil)]
-        let rows = "SELECT a.* FROM (VALUES (\(values))) AS a", conversions = [nil, nil, "mc_exact_decimal(?1, 18, 0)"]
-        let first = try row(rows, columns, conversions: conversions, sums: pass, summed: 1..<3)
+        let columns = [
+            Column(type: MC_COLUMN_ANY, sql: nil), Column(type: MC_COLUMN_TEXT, sql: nil), Column(type: MC_COLUMN_DECIMAL, isExact: true, sql: nil),
+        ]
+        let rows = "SELECT a.* FROM (VALUES (\(values))) AS a"
+        let first = try row(rows, columns, sums: pass, summed: 1..<3)
         // A row with a refused value counts, but then the export has failed.
         #expect(((try? first.get()) != nil) == isWritten, "\(first)")
         #expect(try Self.read(pass) == sums("column1, column2, column3", rows))

@@ -7,7 +7,7 @@ extension mc_export_options {
         large: UnsafePointer<mc_export_large>?, pool: OpaquePointer?
     ) {
         self.init(
-            columns: columns, column_count: column_count, format: format, deflate_level: deflate_level, large: large, pool: pool, conversions: nil,
-            sums: nil, summed_first: 0, summed_count: 0)
+            columns: columns, column_count: column_count, format: format, deflate_level: deflate_level, large: large, pool: pool, exact: nil,
+            conversions: nil, sums: nil, summed_first: 0, summed_count: 0)
     }
 }

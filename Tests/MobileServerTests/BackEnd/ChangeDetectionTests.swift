@@ -149,23 +149,13 @@ import Testing
 
     @Test("a change in the last of 250 columns is found without a comparison of all rows: a first load adds up the same sums as a later look")
     func wideRows() throws {
-        let names = (1...250).map { "c\($0)" }
-        let attributes = names.map { "{\"name\": \"\($0)\", \"type\": \"int\"}" }.joined(separator: ", ")
-        let model = try PackageModel(
-            json: """
-                {
-                  "format": 1, "name": "Sheets", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
-                  "objects": [{
-                    "name": "Wide", "attributes": [{"name": "id", "type": "long"}, \(attributes)], "primaryKey": ["id"],
-                    "binding": {"backEnd": "enterprise", "table": "wide"}}]
-                }
-                """)
+        let sheet = try WideSheet(columns: 250)
         let tables = """
-            CREATE TABLE wide (id INTEGER PRIMARY KEY, \(names.map { $0 + " INTEGER NOT NULL DEFAULT 7" }.joined(separator: ", ")));
+            CREATE TABLE wide (id INTEGER PRIMARY KEY, \(sheet.columns.map { $0 + " INTEGER NOT NULL DEFAULT 7" }.joined(separator: ", ")));
             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO wide (id) SELECT i FROM n;
             """
         let clock = VirtualClock(start: .seconds(1_800_000_000))
-        let server = try TestServer(model: model, tables: tables, postgreSQL: "", on: .sqlite) { $0.clock = { clock.milliseconds } }
+        let server = try TestServer(model: sheet.model, tables: tables, postgreSQL: "", on: .sqlite) { $0.clock = { clock.milliseconds } }
         let device = try TestDevice(server)
         try device.synchronize()
         let before = try Self.comparisons(server)

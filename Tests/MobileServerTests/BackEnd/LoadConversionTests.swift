@@ -84,10 +84,8 @@ import Testing
             sqlite3_exec(
                 db, "PRAGMA encoding = '\(encoding)'; CREATE TABLE t (id INTEGER PRIMARY KEY, \(names)); INSERT INTO t VALUES (7, \(values))", nil, nil,
                 nil) == SQLITE_OK)
-        let engine = try SQLiteEngine(name: "enterprise", path: path, timeout: .seconds(5))
-        let backEnd = SQLBackEnd(name: "enterprise", engine: engine, isIdempotent: true, wholeValueLimit: 1 << 20)
+        let backEnd = try SQLBackEnd.enterprise(path, for: model)
         defer { try? backEnd.close() }
-        try backEnd.check(model.objects, of: model)
         return try backEnd.read { snapshot in
             var rows = PackedRows(references: 0), single = ""
             let packed = try #require(snapshot as? any PackedBackEndSnapshot)
@@ -117,30 +115,18 @@ import Testing
     }
 
     @Test func `an object with as many attributes as a table has columns is loaded`() throws {
-        let names = (1...1990).map { "c\($0)" }, folder = try TemporaryDirectory(), path = folder.file("wide.db")
-        let attributes = names.map { "{\"name\": \"\($0)\", \"type\": \"int\"}" }.joined(separator: ", ")
-        let model = try PackageModel(
-            json: """
-                {
-                  "format": 1, "name": "Sheets", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
-                  "objects": [{
-                    "name": "Wide", "attributes": [{"name": "id", "type": "long"}, \(attributes)], "primaryKey": ["id"],
-                    "binding": {"backEnd": "enterprise", "table": "wide"}}]
-                }
-                """)
+        let sheet = try WideSheet(columns: 1990), folder = try TemporaryDirectory(), path = folder.file("wide.db")
         let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
         try database.write { connection in
             _ = try connection.execute(
-                "CREATE TABLE wide (id INTEGER PRIMARY KEY, \(names.joined(separator: ", "))); INSERT INTO wide (id, c1990) VALUES (1, 5)")
+                "CREATE TABLE wide (id INTEGER PRIMARY KEY, \(sheet.columns.joined(separator: ", "))); INSERT INTO wide (id, c1990) VALUES (1, 5)")
         }
         try database.close()
-        let engine = try SQLiteEngine(name: "enterprise", path: path, timeout: .seconds(5))
-        let backEnd = SQLBackEnd(name: "enterprise", engine: engine, isIdempotent: true, wholeValueLimit: 1 << 20)
+        let backEnd = try SQLBackEnd.enterprise(path, for: sheet.model)
         defer { try? backEnd.close() }
-        try backEnd.check(model.objects, of: model)
         try backEnd.read { snapshot in
             var rows = PackedRows(references: 0)
-            _ = try #require(snapshot as? any PackedBackEndSnapshot).pack(model.objects[0], parameters: [:], into: &rows) { _ in }
+            _ = try #require(snapshot as? any PackedBackEndSnapshot).pack(sheet.model.objects[0], parameters: [:], into: &rows) { _ in }
             #expect(rows.count == 1 && rows[0].attributes.hasSuffix(",null,5"))
         }
     }

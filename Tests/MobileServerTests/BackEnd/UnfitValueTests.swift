@@ -18,10 +18,8 @@ import Testing
         try run("CREATE TABLE \(table);")
         let model = try SchemaModel(of: path, name: "Any").model
         try run(change)
-        let engine = try SQLiteEngine(name: "enterprise", path: path, timeout: .seconds(5))
-        let backEnd = SQLBackEnd(name: "enterprise", engine: engine, isIdempotent: true, wholeValueLimit: 1 << 20)
+        let backEnd = try SQLBackEnd.enterprise(path, for: model)
         defer { try? backEnd.close() }
-        try backEnd.check(model.objects, of: model)
         var rows: [String] = []
         try backEnd.read { snapshot in
             try snapshot.load(model.objects[0], parameters: [:], keys: nil) { row in

@@ -253,6 +253,28 @@ import Testing
         #expect(try connection.rows("SELECT version FROM _state") == [[.integer(PostgreSQLStateSchema.version)]])
     }
 
+    @Test(.needsPostgreSQL) func `a process of the release before that has read rows writes some while the tables are brought up to date`() throws {
+        let database = try PostgreSQLTestDatabase(), observer = try database.connect(), earlier = try database.connect()
+        try PostgreSQLStateStore(database.configuration).close()
+        for statement in [
+            "DROP INDEX _row_changed", "CREATE INDEX _row_version ON _row (partition, version, deleted)", "UPDATE _state SET version = 7",
+            "INSERT INTO _row (partition, sk, version, since, deleted, body) VALUES (1, 1, 1, 1, 0, '')",
+        ] { try observer.execute(statement) }
+        let upgrade = try earlier.transaction { transaction in
+            #expect(try transaction.rows("SELECT version FROM _row") == [[1]])
+            let upgrade = concurrently { Result { try PostgreSQLStateStore(database.configuration).close() } }
+            let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()"
+            #expect(try eventually { try observer.first(waiting) == [1] })
+            try transaction.execute("UPDATE _row SET version = 2")
+            return upgrade
+        }
+        try upgrade().get()
+        #expect(try observer.rows("SELECT version FROM _state") == [[.integer(PostgreSQLStateSchema.version)]])
+        #expect(try observer.rows("SELECT version FROM _row WHERE version > 1") == [[2]])
+        let indexes = "SELECT indexname FROM pg_indexes WHERE tablename = '_row' AND indexname IN ('_row_changed', '_row_version')"
+        #expect(try observer.rows(indexes) == [["_row_changed"]])
+    }
+
     @Test(.needsPostgreSQL) func `a database of a later release, and an address with a password, are refused`() throws {
         let database = try PostgreSQLTestDatabase()
         try PostgreSQLStateStore(database.configuration).close()

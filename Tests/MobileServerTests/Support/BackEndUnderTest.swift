@@ -1,4 +1,5 @@
 import Foundation
+import MobileModel
 import MobileStore
 import PostgreSQLClient
 import PostgreSQLTestSupport
@@ -31,6 +32,16 @@ struct TestBackEnd {
 extension Trait where Self == ConditionTrait {
     /// A test about a back end in an SQLite file.
     static var backEndInFile: Self { .disabled(if: BackEndKind.underTest == .postgreSQL, "the back end is in PostgreSQL") }
+}
+
+extension SQLBackEnd {
+    /// Opens an SQLite file without a server, as the back end of a model's objects.
+    static func enterprise(_ path: String, for model: PackageModel) throws -> SQLBackEnd {
+        let engine = try SQLiteEngine(name: "enterprise", path: path, timeout: .seconds(5))
+        let backEnd = SQLBackEnd(name: "enterprise", engine: engine, isIdempotent: true, wholeValueLimit: 1 << 20)
+        try backEnd.check(model.objects, of: model)
+        return backEnd
+    }
 }
 
 extension MobileServer {

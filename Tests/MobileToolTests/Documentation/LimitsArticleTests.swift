@@ -37,7 +37,7 @@ import Testing
         "MC_POOL_HOOKS_MAXIMUM": "folders of the core that keep state with a pool",
         "mc_exact.LENGTH_LIMIT": "a longer text is not a number of an application",
         "mc_exact.PLACE_LIMIT": "exponents beyond it mean zero or infinity in every type",
-        "mc_exact.SCALE_MAXIMUM": "digits of a column, of which a model has at most 38",
+        "MC_EXACT_SCALE_MAXIMUM": "digits of a column, of which a model has at most 38",
         "ColumnExpression.leastMilliseconds": "where integers of times begin to be milliseconds",
         "SchemaModelWriter.scaleLimit": "more digits come from a division, and the declaration counts",
         "mc_json_append_number.SCALE_MAXIMUM": "the largest power of ten of 64 bits",

@@ -50,29 +50,31 @@ enum ColumnExpression {
         }
     }
 
-    /// The export of an attribute's column: SQL runs for the values that do not have the attribute's form plainly.
+    /// The export of an attribute's column. Each value becomes what ``value(of:column:)`` makes of it; SQL runs for few of them.
     static func export(of attribute: AttributeModel) -> ExportColumn {
-        let type: JSONColumnType =
-            switch attribute.type {
-            case .date: .date
-            case .time: .time
-            case .dateTime: .dateTime
-            default: attribute.wireType
-            }
-        return switch type {
-        case .text, .blob: ExportColumn(type)  // of values that have another storage, SQLite's texts and bytes are written
-        default: ExportColumn(type, conversion: value(of: attribute, column: "?1"))
+        let type = attribute.wireType, sql = value(of: attribute, column: "?1")
+        return switch attribute.type {
+        case .byte, .short, .int, .long, .integer: ExportColumn(type, isExact: true)
+        case .decimal where attribute.digitsBeforePoint == (attribute.precision ?? 18) - (attribute.scale ?? 2): ExportColumn(type, isExact: true)
+        case .decimal, .boolean: ExportColumn(type, conversion: sql)
+        case .float, .double: ExportColumn(type, isExact: true, conversion: sql)
+        case .date: ExportColumn(.date, conversion: sql)
+        case .time: ExportColumn(.time, conversion: sql)
+        case .dateTime: ExportColumn(.dateTime, conversion: sql)
+        // Of other storage, SQLite's texts and bytes are written.
+        case .string, .char, .structure, .list, .nullableList, .bigString, .binary, .bigBinary: ExportColumn(type)
         }
     }
 
     /// The words of texts that count as true and as false.
     static let trueWords = ["1", "true", "t", "yes", "y", "on"], falseWords = ["0", "false", "f", "no", "n", "off", ""]
 
+    /// The words are compared one by one: `IN` would make a table of them for each value where the statement runs for one value at a time.
     private static func boolean(_ column: String) -> String {
-        func words(_ words: [String]) -> String { words.map { "'\($0)'" }.joined(separator: ", ") }
+        func words(_ words: [String], _ value: Int) -> String { words.map { "WHEN '\($0)' THEN \(value)" }.joined(separator: " ") }
         return """
-            CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN lower(\(column)) IN (\(words(trueWords))) THEN 1 \
-            WHEN lower(\(column)) IN (\(words(falseWords))) THEN 0 ELSE \(column) END WHEN 'blob' THEN \(column) ELSE \(column) <> 0 END
+            CASE typeof(\(column)) WHEN 'text' THEN CASE lower(\(column)) \(words(trueWords, 1)) \(words(falseWords, 0)) ELSE \(column) END \
+            WHEN 'blob' THEN \(column) ELSE \(column) <> 0 END
             """
     }
 

@@ -1,6 +1,6 @@
-/// mc_plain_time_register.h: registers plain times with a connection, and reads them without SQL. Internal.
-#ifndef MC_PLAIN_TIME_REGISTER_H
-#define MC_PLAIN_TIME_REGISTER_H
+/// mc_plain_time_internal.h: registers plain times with a connection, and reads them without SQL. Internal.
+#ifndef MC_PLAIN_TIME_INTERNAL_H
+#define MC_PLAIN_TIME_INTERNAL_H
 
 #include <sqlite3.h>
 #include <stdbool.h>
