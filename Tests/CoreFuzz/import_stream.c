@@ -1,8 +1,8 @@
 /// import_stream.c: fuzzes the whole import (mc_import.h): inflating, scanning, the virtual table, protection, rollback.
 ///
 /// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a
-/// large one, and whether the rest is deflated here before it is pushed, because a fuzzer does not find check sums. Otherwise the rest is
-/// pushed unchanged, in the format of its first byte. Between the chunks, an attempt to commit is refused. The limit of a row is low, so
+/// large one, and whether the rest is deflated here before it is pushed, because a fuzzer does not find check sums, or pushed twice, as two
+/// texts. Otherwise the rest is pushed unchanged, in the format of its first byte. Between the chunks, an attempt to commit is refused. The limit of a row is low, so
 /// that large values often come in parts. Rules: the outcome does not depend on the chunks or on the threads; after a failure the database
 /// is unchanged; after a success its rows and counts agree, and every large value has a row that refers to it.
 #include <MobileCore.h>
@@ -96,8 +96,25 @@ static mc_connection *pooled_database(void)
     return connection;
 }
 
-/// Imports into a new database in chunks of `chunk` bytes. `large` is the type of the column b, or MC_COLUMN_ANY.
-static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_column_type large, mc_import_threads threads)
+/// Pushes the bytes in chunks of `chunk` bytes. Between them, a commit is refused.
+static mc_status push(mc_import *import, sqlite3 *db, const uint8_t *bytes, size_t length, size_t chunk, mc_error *error)
+{
+    mc_status status = MC_OK;
+    for (size_t at = 0; at < length && status == MC_OK; at += chunk) {
+        const size_t size = length - at < chunk ? length - at : chunk;
+        uint8_t *const piece = malloc(size);
+        memcpy(piece, bytes + at, size);
+        status = mc_import_push(import, piece, size, error);
+        free(piece);
+        if (status == MC_OK && size < length)
+            CHECK(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_BUSY);
+    }
+    return status;
+}
+
+/// Imports a text, `texts` times as one import, into a new database. `large` is the type of the column b, or MC_COLUMN_ANY.
+static outcome import_texts(int texts, const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_column_type large,
+                            mc_import_threads threads)
 {
     outcome outcome = {0};
     sqlite3 *db = NULL;
@@ -157,14 +174,11 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     };
     mc_import *import = NULL;
     CHECK(mc_import_open(db, &options, &import, NULL) == MC_OK);
-    for (size_t at = 0; at < length && outcome.status == MC_OK; at += chunk) {
-        const size_t size = length - at < chunk ? length - at : chunk;
-        uint8_t *const piece = malloc(size);
-        memcpy(piece, bytes + at, size);
-        outcome.status = mc_import_push(import, piece, size, &outcome.error);
-        free(piece);
-        if (outcome.status == MC_OK && size < length)
-            CHECK(sqlite3_exec(db, "COMMIT", NULL, NULL, NULL) == SQLITE_BUSY);
+    outcome.status = push(import, db, bytes, length, chunk, &outcome.error);
+    for (int text = 1; text < texts && outcome.status == MC_OK; text++) {
+        outcome.status = mc_import_end_text(import, NULL, &outcome.error);
+        if (outcome.status == MC_OK)
+            outcome.status = push(import, db, bytes, length, chunk, &outcome.error);
     }
     if (outcome.status == MC_OK && !(choice & 64))
         outcome.status = mc_import_finish(import, &outcome.counts, &outcome.error);
@@ -187,6 +201,11 @@ static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t
     }
     CHECK(is_large || sqlite3_close(db) == SQLITE_OK);
     return outcome;
+}
+
+static outcome import(const uint8_t *bytes, size_t length, size_t chunk, uint8_t choice, mc_column_type large, mc_import_threads threads)
+{
+    return import_texts(1, bytes, length, chunk, choice, large, threads);
 }
 
 static void compare(const outcome *left, const outcome *right, bool same_bytes)
@@ -242,6 +261,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
         compare(&whole, &pieces, plain);
     else
         CHECK(pieces.status != MC_OK && whole.status != MC_OK && whole.content == pieces.content);
+    if (how % 4 == 1 && whole.status == MC_OK) {
+        // The same text twice: what the second one does depends neither on the chunks nor on the threads.
+        const outcome twice = import_texts(2, bytes, length, length + 1, choice, large, MC_IMPORT_THREADS_OFF);
+        const outcome twice_in_pieces = import_texts(2, bytes, length, chunk, choice, large, threads);
+        compare(&twice, &twice_in_pieces, plain);
+        CHECK(twice.status != MC_OK || twice.counts.rows == 2 * whole.counts.rows);
+    }
     if (how % 4 != 0 || !plain || length == 0)
         return 0;
     size_t deflated_length = 0;

@@ -38,7 +38,7 @@ static mc_status append_value(mc_export *rows, size_t column, sqlite3_value *sto
     mc_status status = MC_OK;
     if (converts) {
         const mc_export_place place = {rows->statement, column, rows->rows + 1};
-        status = mc_export_convert(conversion, place, stored, rule, &value, error);
+        status = mc_export_convert(conversion, &place, stored, rule, &value, error);
         if (status != MC_OK) {
             mc_export_conversion_end(conversion);
             return status;

@@ -99,19 +99,19 @@ static int run(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *sto
     return code == SQLITE_OK ? sqlite3_step(conversion->statement) : code;
 }
 
-static mc_status fail(mc_status status, mc_export_place place, const char *problem, mc_error *error)
+static mc_status fail(mc_status status, const mc_export_place *place, const char *problem, mc_error *error)
 {
-    const char *const name = sqlite3_column_name(place.statement, (int)place.column);
-    return mc_fail_at(error, status, -1, place.row, "export, row %" PRId64 ", column \"%.80s\": %s", place.row, name != NULL ? name : "", problem);
+    const char *const name = sqlite3_column_name(place->statement, (int)place->column);
+    return mc_fail_at(error, status, -1, place->row, "export, row %" PRId64 ", column \"%.80s\": %s", place->row, name != NULL ? name : "", problem);
 }
 
-static mc_status fail_sqlite(int code, sqlite3 *db, mc_export_place place, mc_error *error)
+static mc_status fail_sqlite(int code, sqlite3 *db, const mc_export_place *place, mc_error *error)
 {
-    const char *const name = sqlite3_column_name(place.statement, (int)place.column);
-    return mc_fail_sqlite(error, db, code, "export, row %" PRId64 ", column \"%.80s\", conversion", place.row, name != NULL ? name : "");
+    const char *const name = sqlite3_column_name(place->statement, (int)place->column);
+    return mc_fail_sqlite(error, db, code, "export, row %" PRId64 ", column \"%.80s\", conversion", place->row, name != NULL ? name : "");
 }
 
-mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place place, sqlite3_value *stored, const mc_column *rule,
+mc_status mc_export_convert(mc_export_conversion *conversion, const mc_export_place *place, sqlite3_value *stored, const mc_column *rule,
                             mc_stored *out, mc_error *error)
 {
     static const char no_memory[] = "no memory for its conversion";
@@ -121,7 +121,7 @@ mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place pl
         return mc_stored_from_value(stored, rule->type, out) ? MC_OK : fail(MC_ERROR_NO_MEMORY, place, no_memory, error);
     if (read_plain(&conversion->converted->time, stored, rule, out))
         return MC_OK;
-    sqlite3 *const db = sqlite3_db_handle(place.statement);
+    sqlite3 *const db = sqlite3_db_handle(place->statement);
     const int code = run(conversion, db, stored);
     if (code == SQLITE_DONE)
         return fail(MC_ERROR_MISUSE, place, "its conversion gives no value", error);

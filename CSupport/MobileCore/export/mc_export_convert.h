@@ -35,7 +35,7 @@ typedef struct mc_export_place {
 
 /// Brings a value to the form of its type. `*out` is valid until `mc_export_conversion_end`, and as long as `stored`.
 /// Fails with MC_ERROR_NO_MEMORY, and as SQLite does.
-mc_status mc_export_convert(mc_export_conversion *conversion, mc_export_place place, sqlite3_value *stored, const mc_column *rule,
+mc_status mc_export_convert(mc_export_conversion *conversion, const mc_export_place *place, sqlite3_value *stored, const mc_column *rule,
                             mc_stored *out, mc_error *error);
 
 /// Ends the use of a converted value.

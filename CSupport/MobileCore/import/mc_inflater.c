@@ -146,3 +146,9 @@ void mc_inflater_destroy(mc_inflater *inflater)
     mc_free(inflater->buffer);
     inflater->buffer = NULL;
 }
+
+void mc_inflater_begin_again(mc_inflater *inflater)
+{
+    mc_inflater_destroy(inflater);
+    mc_inflater_init(inflater, inflater->sink, inflater->context, inflater->bytes_maximum, inflater->ratio_maximum);
+}

@@ -44,6 +44,9 @@ mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t leng
 /// Ends the input. Fails with MC_ERROR_TRUNCATED if a deflated stream ended in the middle.
 mc_status mc_inflater_finish(const mc_inflater *inflater, mc_error *error);
 
+/// Begins another input, of any kind, after the end of one.
+void mc_inflater_begin_again(mc_inflater *inflater);
+
 void mc_inflater_destroy(mc_inflater *inflater);
 
 #endif

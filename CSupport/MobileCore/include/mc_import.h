@@ -32,8 +32,8 @@
 /// Triggers on the target make SQLite collect a chunk's rows first. The rows are then handed over one by one, at the cost of a prepared
 /// INSERT, so that an error still names its row.
 ///
-/// Order of calls: open, push any number of times, finish, free. Imports on one connection end in the reverse of the order in
-///                 which they were opened, as savepoints do.
+/// Order of calls: open, push any number of times, finish, free; with several texts, an end of the text and more pushes before finish.
+///                 Imports on one connection end in the reverse of the order in which they were opened, as savepoints do.
 /// Threads:        the connection's, also for callbacks. Larger inputs are inflated and scanned in a second thread, which ends at
 ///                 the latest when the import is finished, fails or is freed. An error is then reported by one of the next
 ///                 calls: the same error with the same position as without the thread.
@@ -173,7 +173,13 @@ bool mc_import_sink(void *context, const void *MC_NULLABLE bytes, size_t length)
 /// Returns the error of the sink; its `code` is MC_OK if the sink has not failed.
 const mc_error *mc_import_failure(const mc_import *import);
 
-/// Completes the import: the input ends here. Fails as `mc_import_push` does, and with MC_ERROR_TRUNCATED.
+/// Ends a text of the input. The import takes another one, of the same tables, or is finished: any number of texts is imported as one, all or
+/// nothing, and indexes that are made at the end are made once. Rows and bytes in errors, and the limits of inflated bytes, count from the
+/// beginning of a text; `*counts` gets the counts of all texts. After a failure the import is rolled back.
+/// Fails as `mc_import_push` does, and with MC_ERROR_TRUNCATED.
+MC_MUST_USE mc_status mc_import_end_text(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
+
+/// Completes the import: the input ends here, if a text is open. Fails as `mc_import_push` does, and with MC_ERROR_TRUNCATED.
 MC_MUST_USE mc_status mc_import_finish(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 
 /// Returns the progress of the import.

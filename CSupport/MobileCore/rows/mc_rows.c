@@ -280,3 +280,15 @@ mc_status mc_rows_finish(mc_rows *rows, mc_error *error)
                           rows->current->name, (long long)rows->offset);
     return MC_OK;
 }
+
+void mc_rows_begin_again(mc_rows *rows)
+{
+    for (size_t index = 0; index < rows->member_count; index++)
+        rows->members[index].rows_before = 0;
+    rows->current = rows->members;
+    rows->place = PLACE_START;
+    rows->stopped = false;
+    rows->carry.length = 0;
+    rows->attempt = GATHER_BYTES;
+    rows->offset = 0;
+}

@@ -19,6 +19,9 @@ void mc_row_block_free(mc_row_block *block);
 /// Makes a column of the type MC_COLUMN_ANY refuse numbers beyond the largest double. Before the first push.
 void mc_rows_set_finite(mc_rows *rows, size_t member, size_t column);
 
+/// Begins another input after `mc_rows_finish`, with the same columns. Its rows and bytes are counted from its beginning.
+void mc_rows_begin_again(mc_rows *rows);
+
 /// Hands batches to another sink from now on.
 void mc_rows_set_sink(mc_rows *rows, mc_rows_sink sink, void *context);
 

@@ -75,6 +75,28 @@ internal import MobileCore
         try unsafe check { unsafe mc_import_push(handle, bytes.baseAddress, bytes.count, $0) }
     }
 
+    /// Ends a text of the input: another one with rows of the same tables may follow, or ``finish()``.
+    ///
+    /// All texts are one import: all or nothing, and its indexes are made once, at its end. An import for each text makes the indexes of
+    /// a new table after the first text, and updates them row by row for the others.
+    ///
+    ///     for text in texts {
+    ///         try importer.push(text)
+    ///         try importer.endText()
+    ///     }
+    ///     try importer.finish()
+    ///
+    /// Errors and the limits of inflated bytes count rows and bytes from the beginning of their text.
+    /// - Returns: the progress so far, of all texts.
+    /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` when the text is incomplete.
+    @discardableResult
+    public func endText() throws(StoreError) -> ImportProgress {
+        let handle = unsafe try open()
+        var counts = mc_import_counts()
+        try unsafe check { unsafe mc_import_end_text(handle, &counts, $0) }
+        return ImportProgress(counts)
+    }
+
     /// Completes the import after the end of the input.
     /// - Throws: as ``push(_:)-(RawSpan)``, and ``StoreError/Code/truncated`` when the input is incomplete.
     @discardableResult

@@ -100,7 +100,7 @@ public enum ImportChangeKind: Int, Sendable {
 public struct ImportChange: Sendable, Hashable {
     /// The index of its table among those of the import; 0 with only one.
     public var table: Int
-    /// The number of the row among its table's rows in the input, from 1.
+    /// The number of the row among its table's rows in its text of the input, from 1.
     public var row: Int
     /// The effect on the row.
     public var kind: ImportChangeKind

@@ -10,6 +10,14 @@ private enum StoreArticleSamples {
         return result
     }
 
+    func texts(_ importer: BulkImporter, _ texts: [[UInt8]]) throws {
+        for text in texts {
+            try importer.push(text)
+            try importer.endText()
+        }
+        try importer.finish()
+    }
+
     func tables(_ connection: Connection) throws -> BulkImporter {
         var customers = ImportTable("customer", columns: ["id", "name", "city"])
         customers.pending = PendingProtection(originalTable: "customer_os", assignments: [(column: "_im", value: 1)])
