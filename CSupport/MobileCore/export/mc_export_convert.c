@@ -102,7 +102,8 @@ static int run(mc_export_conversion *conversion, sqlite3 *db, sqlite3_value *sto
 static mc_status fail(mc_status status, const mc_export_place *place, const char *problem, mc_error *error)
 {
     const char *const name = sqlite3_column_name(place->statement, (int)place->column);
-    return mc_fail_at(error, status, -1, place->row, "export, row %" PRId64 ", column \"%.80s\": %s", place->row, name != NULL ? name : "", problem);
+    return mc_fail_at(error, status, -1, place->row, "export, row %" PRId64 ", column \"%.80s\": %s", place->row, name != NULL ? name : "",
+                      problem);
 }
 
 static mc_status fail_sqlite(int code, sqlite3 *db, const mc_export_place *place, mc_error *error)

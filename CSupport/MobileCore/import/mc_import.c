@@ -241,7 +241,9 @@ static mc_status finish_targets(mc_import *import, mc_error *error)
     if (status != MC_OK)
         return status;
     const int result = mc_import_savepoint_release(&import->savepoint);
-    return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", at its end", mc_import_name(import));
+    return result == SQLITE_OK
+        ? MC_OK
+        : mc_fail_sqlite(error, import->db, result, "import of \"%.80s\", at its end", mc_import_name(import));
 }
 
 mc_status mc_import_finish(mc_import *import, mc_import_counts *counts, mc_error *error)

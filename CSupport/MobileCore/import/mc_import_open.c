@@ -113,7 +113,8 @@ mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_impor
     import->progress = options->progress;
     import->observer = options->observer;
     import->context = options->context;
-    mc_inflater_init(&import->inflate, mc_import_take_text, import, options->inflated_bytes > 0 ? options->inflated_bytes : INFLATED_BYTES_DEFAULT,
+    mc_inflater_init(&import->inflate, mc_import_take_text, import,
+                     options->inflated_bytes > 0 ? options->inflated_bytes : INFLATED_BYTES_DEFAULT,
                      options->inflate_ratio > 0 ? options->inflate_ratio : INFLATE_RATIO_DEFAULT);
     import->targets = mc_allocate_zeroed(options->table_count, sizeof *import->targets);
     mc_status status = MC_OK;

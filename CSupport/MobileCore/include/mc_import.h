@@ -173,9 +173,9 @@ bool mc_import_sink(void *context, const void *MC_NULLABLE bytes, size_t length)
 /// Returns the error of the sink; its `code` is MC_OK if the sink has not failed.
 const mc_error *mc_import_failure(const mc_import *import);
 
-/// Ends a text of the input. The import takes another one, of the same tables, or is finished: any number of texts is imported as one, all or
-/// nothing, and indexes that are made at the end are made once. Rows and bytes in errors, and the limits of inflated bytes, count from the
-/// beginning of a text; `*counts` gets the counts of all texts. After a failure the import is rolled back.
+/// Ends a text of the input. The import takes another one, of the same tables, or is finished: any number of texts is imported as one, all
+/// or nothing, and indexes that are made at the end are made once. Rows and bytes in errors, and the limits of inflated bytes, count from
+/// the beginning of a text; `*counts` gets the counts of all texts. After a failure the import is rolled back.
 /// Fails as `mc_import_push` does, and with MC_ERROR_TRUNCATED.
 MC_MUST_USE mc_status mc_import_end_text(mc_import *import, mc_import_counts *MC_NULLABLE counts, mc_error *MC_NULLABLE error);
 

@@ -40,6 +40,10 @@ struct RowBlock {
 
     // MARK: By lists
 
+    /// SQLite keeps a copy of each page that a statement changes, to undo the statement alone if it fails. After such a failure the whole transaction is
+    /// undone here, so no copies are needed: keys in random order take a quarter less time.
+    fileprivate static let insert = "INSERT OR FAIL"
+
     private func write(_ rows: PackedRows, _ texts: inout RowTexts, by lists: any ListReadingConnection) throws {
         let keys = BlockKeys(bytes: rows.bytes, refresh: refresh, connection: lists)
         // Before those of the parents: a row may refer to another one of its block.
@@ -61,7 +65,7 @@ struct RowBlock {
         }
         let written = try lists.execute(
             """
-            INSERT INTO _row (partition, sk, version, since, deleted, body)
+            \(Self.insert) INTO _row (partition, sk, version, since, deleted, body)
             SELECT ?1, number, ?2, ?2, 0, text FROM \(TextList.table(3)) WHERE true ON CONFLICT (partition, sk) DO NOTHING
             """, [.integer(refresh.partition.id), .integer(refresh.version)], reading: TextList(texts.bytes, texts.places, numbers: rowKeys))
         guard written == rows.count else { throw object.loadError("one key twice") }
@@ -100,7 +104,7 @@ private struct BlockKeys {
         let numbers = unknown.indices.map { first + Int64($0) }
         let added = try connection.execute(
             """
-            INSERT INTO _key (object, k, sk) SELECT ?1, text, number FROM \(TextList.table(2)) WHERE true ON CONFLICT (object, k) DO NOTHING
+            \(RowBlock.insert) INTO _key (object, k, sk) SELECT ?1, text, number FROM \(TextList.table(2)) WHERE true ON CONFLICT (object, k) DO NOTHING
             """, [objectID], reading: TextList(bytes, unknown.map { places[$0] }, numbers: numbers))
         // A parent's key may have come with a child, a device's key at any time, and a row may be there twice.
         if added < unknown.count {

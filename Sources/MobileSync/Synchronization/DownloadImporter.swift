@@ -109,16 +109,16 @@ final class DownloadImporter {
             if let keyRange { try transaction.grantKeyRange(first: keyRange.first, last: keyRange.last) }
             var content = first
             var isReset = false
-            var segments = SegmentImport()
+            var segmentImport = SegmentImport()
             while true {
-                try segments.end(before: content)
+                try segmentImport.end(before: content)
                 switch content {
                 case .table(let part):
                     let deleted = result.rowsDeleted
                     try importRows(part, spool, transaction)
                     // The first download begins with a reset of empty tables, which is not worth a callback.
                     isReset = isReset || part.mode == .reset && result.rowsDeleted > deleted
-                case .segment(let part): try importSegment(part, &segments, transaction)
+                case .segment(let part): try importSegment(part, &segmentImport, transaction)
                 case .largeValue(let part): try importLargeValue(part, spool, transaction)
                 case .groupEnd(let end):
                     try checkGroups([end.group])
@@ -138,10 +138,10 @@ final class DownloadImporter {
         if isLast { events.send(.importSuccess) }
     }
 
-    private func importSegment(_ part: SegmentPart, _ segments: inout SegmentImport, _ transaction: Transaction) throws {
-        guard let content = self.segments.popFirst() else { throw SyncError.unlisted(part.object) }
+    private func importSegment(_ part: SegmentPart, _ segmentImport: inout SegmentImport, _ transaction: Transaction) throws {
+        guard let content = segments.popFirst() else { throw SyncError.unlisted(part.object) }
         try progress.enter(.committingDownload, object: part.object)
-        let count = try segments.take(part) {
+        let count = try segmentImport.take(part) {
             try comparingModels {
                 try transaction.importSession(for: part.object).rows(part.columns) { [progress] _ in
                     try progress.enter(.committingDownload, object: part.object)
