@@ -28,7 +28,7 @@ enum SynchronizationBenchmarks {
             id: id + store.suffix,
             shows:
                 "the first synchronization of \(count) rows, \(isCold ? "by the first device of a partition" : "by the second device of a partition")",
-            limit: limit, memoryLimit: memoryLimit, serverMemoryLimit: serverMemoryLimit, pairs: 3,
+            limit: limit, memoryLimit: memoryLimit, serverMemoryLimit: serverMemoryLimit, pairs: count > 100_000 ? 3 : nil,
             note: "from the request to the closed database; registration and subscription are not measured"
                 + (memoryLimit == nil ? "" : "; cache 1 MB, memory map off"),
             prepare: { _ = try PreparedPartition.of($0, rows: rows($0), store) },
