@@ -56,6 +56,8 @@ final class StrictServer: Sendable {
 
     private struct State {
         var requests: [StrictRequest] = []
+        /// The number of requests by their names.
+        var counts: [String: Int] = [:]
         var randoms: Set<String> = []
         var violations: [String] = []
     }
@@ -73,10 +75,11 @@ final class StrictServer: Sendable {
         http = try HTTPServer { request in
             let request = StrictRequest(request)
             let number = state.withLock { state in
-                defer { state.requests.append(request) }
+                state.requests.append(request)
                 state.violations += request.violations
                 if let random = request.field("x"), !state.randoms.insert(random).inserted { state.violations.append("x was sent twice") }
-                return state.requests.count { $0.name == request.name }
+                defer { state.counts[request.name, default: 0] += 1 }
+                return state.counts[request.name, default: 0]
             }
             let reply = (try? script(request, number)) ?? (request.name == "init" ? .connected : .text("not in the script", status: 404))
             return ServerResponse(status: reply.status, headers: reply.headers, body: .bytes(reply.body))
