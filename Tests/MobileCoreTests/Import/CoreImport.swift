@@ -41,6 +41,8 @@ final class CoreImport {
 
     func push(_ text: String) throws { try CoreError.check { mc_import_push(handle, text, text.utf8.count, $0) } }
 
+    func endText() throws { try CoreError.check { mc_import_end_text(handle, nil, $0) } }
+
     func finish() throws -> mc_import_counts {
         var counts = mc_import_counts()
         try CoreError.check { mc_import_finish(handle, &counts, $0) }

@@ -140,6 +140,32 @@ import Testing
         #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 3)
     }
 
+    @Test("a rollback between two texts ends the import: no row and no index of it comes into the next transaction", arguments: ["push", "end", "finish"])
+    func rolledBackBetweenTexts(next: String) throws {
+        let core = try CorePool()
+        try core.with(writer: true) { connection in
+            try exec(connection, Self.schema)
+            try exec(connection, "BEGIN")
+            let rows = try openImport(connection)
+            try rows.push(Self.rows(9001...9100) + "]")
+            try rows.endText()
+            #expect(try integer(connection, Self.indexes) == 0 && integer(connection, Self.pending) == 0)
+            #expect(throws: CoreError.self) { try exec(connection, "COMMIT") }
+            try exec(connection, "ROLLBACK; BEGIN; INSERT INTO t VALUES (1, 'new')")
+            let error = failure {
+                switch next {
+                case "push": try rows.push("[[2,\"late\"]]")
+                case "end": try rows.endText()
+                default: _ = try rows.finish()
+                }
+            }
+            #expect(error?.sqliteCode == SQLITE_ABORT | 2 << 8, "\(error as Any)")
+            #expect(failure { _ = try rows.finish() }?.code == MC_ERROR_MISUSE)
+            try exec(connection, "COMMIT")
+        }
+        #expect(try core.integer(Self.indexes) == 2 && core.integer("SELECT count(*) FROM t") == 3 && core.integer(Self.pending) == 2)
+    }
+
     /// Observes all tables in `body`, which gets the number of keys that each commit has changed in its first table.
     private func withObserver(of core: CorePool, _ body: (SystemLock<[Int]>) throws -> Void) throws {
         final class Heard: Sendable {

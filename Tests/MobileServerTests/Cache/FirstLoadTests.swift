@@ -86,6 +86,24 @@ import Testing
         #expect(try servers.version("A") == 1)
     }
 
+    /// SQLite keeps the first rows of a statement that fails so: they go with their transaction.
+    @Test func `a block that fails in the middle of a statement leaves nothing, and the next load takes over the blocks before it`() throws {
+        let servers = try Self.servers(Self.depot(), .sqlite)
+        func count(_ table: String) throws -> Int64 { try servers.store.read { try $0.number("SELECT count(*) FROM \(table)") } }
+        let next = try servers.store.read { try $0.number("SELECT coalesce(max(next), 1) FROM _counter") }
+        // The second key of the second block: the first one has two rows, and a parent that is nowhere.
+        try servers.store.write(label: "test") {
+            try $0.execute("INSERT INTO _key (object, k, sk) SELECT id, 'of nobody', ?1 FROM _object WHERE name = 'Article'", [.integer(next + 4)])
+        }
+        #expect(throws: (any Error).self) { try servers.refresh("A") }
+        #expect(try !Self.isLoaded("A", servers) && count("_key") == 4 && count("_row") == 2 && count("_segment") == 0)
+        let former = try servers.key(of: 1)
+        try servers.store.write(label: "test") { _ = try $0.execute("DELETE FROM _key WHERE k = 'of nobody'") }
+        try servers.refresh("A")
+        let rows = try servers.rows("A")
+        #expect(try Self.isLoaded("A", servers) && rows.keys.sorted() == [1, 2, 3, 4, 5, 6] && rows[1]?.key == former && count("_key") == 7)
+    }
+
     @Test("a device that gets the key of a row meanwhile keeps it", arguments: StateStoreTests.Engine.available)
     func keyedDuringLoad(engine: StateStoreTests.Engine) throws {
         let depot = Self.depot(), servers = try Self.servers(depot, engine), store = servers.store

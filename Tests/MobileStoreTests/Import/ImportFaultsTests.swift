@@ -47,32 +47,36 @@ import Testing
             """)
     }
 
-    static func importing(_ input: [UInt8], _ connection: Connection) throws {
+    /// - Parameter texts: how often the input is imported, as texts of one import.
+    static func importing(_ input: [UInt8], texts: Int = 1, _ connection: Connection) throws {
         var options = ImportOptions()
         options.threads = .off
         options.changes = { _ in }
         let importer = try connection.importer(into: tables, options: options)
-        for start in stride(from: 0, to: input.count, by: 100) { try importer.push(Array(input[start..<min(start + 100, input.count)])) }
+        for text in 1...texts {
+            for start in stride(from: 0, to: input.count, by: 100) { try importer.push(Array(input[start..<min(start + 100, input.count)])) }
+            if text < texts { try importer.endText() }
+        }
         try importer.finish()
     }
 
     struct Undo: Error {}
 
-    @Test(arguments: [false, true])
-    func `without memory for any one allocation an import says so and leaves everything as it was`(isDeflated: Bool) throws {
+    @Test(arguments: [false, true], 1...2)
+    func `without memory for any one allocation an import says so and leaves everything as it was`(isDeflated: Bool, texts: Int) throws {
         try Database(directory.profile()).close()  // allocates the memory that all databases share
         let held = fault_memory_held()
-        try failEachAllocation(isDeflated: isDeflated)
+        try failEachAllocation(isDeflated: isDeflated, texts: texts)
         #expect(fault_memory_held() == held, "all memory is given back")
     }
 
-    private func failEachAllocation(isDeflated: Bool) throws {
+    private func failEachAllocation(isDeflated: Bool, texts: Int) throws {
         let database = try Database(directory.profile())
         try database.write { _ = try $0.execute(Self.schema) }
         let input = isDeflated ? deflated(Array(Self.json.utf8)) : Array(Self.json.utf8)
         let before = try database.read { try Self.content($0) }
         let failures = try ImportFaults.failEachAllocation(in: database) {
-            try Self.importing(input, $0)
+            try Self.importing(input, texts: texts, $0)
         } judge: { (outcome, connection) throws in
             guard let error = outcome.error else { return }
             #expect((error as? StoreError)?.code == .noMemory, "\(outcome)")

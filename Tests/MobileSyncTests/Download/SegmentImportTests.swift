@@ -18,9 +18,11 @@ import Testing
         }
     }
 
-    private func part(_ object: String, _ columns: [String] = ["_sk", "n"]) -> FrameContent {
-        .segment(SegmentPart(object: object, columns: columns, content: NamedContent(name: "", grant: ""), length: 0, rows: 0))
+    private func segment(_ object: String, _ columns: [String] = ["_sk", "n"]) -> SegmentPart {
+        SegmentPart(object: object, columns: columns, content: NamedContent(name: "", grant: ""), length: 0, rows: 0)
     }
+
+    private func part(_ object: String, _ columns: [String] = ["_sk", "n"]) -> FrameContent { .segment(segment(object, columns)) }
 
     /// Imports parts with these rows, and returns the opened imports, and the number of indexes after each part.
     private func importing(_ parts: [(FrameContent, ClosedRange<Int>)]) throws -> (opened: [String], indexes: [Int64]) {
@@ -63,7 +65,7 @@ import Testing
             try database.write { connection in
                 var segments = SegmentImport()
                 for text in ["[[1,1],[2,2]]", "[[3,3]"] {
-                    let part = SegmentPart(object: "A", columns: ["_sk", "n"], content: NamedContent(name: "", grant: ""), length: 0, rows: 0)
+                    let part = segment("A")
                     _ = try segments.take(part) { try connection.importer(into: "A", columns: part.columns) } bytes: { try $0.push(Array(text.utf8)) }
                 }
                 try segments.end(before: groupEnd)

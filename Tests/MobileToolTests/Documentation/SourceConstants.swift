@@ -38,7 +38,7 @@ struct SourceReader: Sendable {
                 let place = "\(file.lastPathComponent):\(number)"
                 constants += Self.constants(in: line, of: types.joined(separator: "."), comment, place)
                 readCode(line, of: types)
-                // Most lines are no declaration of a public type: expressions take a hundred times as long as this.
+                // Few lines declare a public type, and an expression takes a hundred times as long as this comparison.
                 guard line.hasPrefix("public ") || line.hasPrefix("extension ") else { return }
                 if let type = line.firstMatch(of: /^public (?:struct|enum|actor|(?:final )?class) (\w+)(?:<\w+>)?:[^{]*\b(?:Localized|Base)?Error\b/)
                 {

@@ -55,8 +55,14 @@ enum ColumnExpression {
         let type = attribute.wireType, sql = value(of: attribute, column: "?1")
         return switch attribute.type {
         case .byte, .short, .int, .long, .integer: ExportColumn(type, isExact: true)
-        case .decimal where attribute.digitsBeforePoint == (attribute.precision ?? 18) - (attribute.scale ?? 2): ExportColumn(type, isExact: true)
-        case .decimal, .boolean: ExportColumn(type, conversion: sql)
+        case .decimal:
+            // The core takes the digits before the point from precision and scale.
+            if case .decimal(let precision, let scale) = type, attribute.digitsBeforePoint == precision - scale {
+                ExportColumn(type, isExact: true)
+            } else {
+                ExportColumn(type, conversion: sql)
+            }
+        case .boolean: ExportColumn(type, conversion: sql)
         case .float, .double: ExportColumn(type, isExact: true, conversion: sql)
         case .date: ExportColumn(.date, conversion: sql)
         case .time: ExportColumn(.time, conversion: sql)
