@@ -1,7 +1,7 @@
 /// exact_numbers.c: fuzzes the conversions of stored values to exact numbers (mc_exact.h).
 ///
 /// Rules: a result is the number of the value within half of its last digit, or the value is given back as what no result is; a number, its
-/// text and its result convert to the same; a real is the double that the C library reads.
+/// text and its result convert to the same; a real is the double that the C library reads. A plain integer is written as it was.
 #include <math.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -111,9 +111,18 @@ static void check_wide(const value *input, const value *result, int whole, int s
     }
 }
 
+/// A text is kept, or becomes the integer that is written as this text.
+static void check_plain(sqlite3 *db, const value *input)
+{
+    const value result = convert(db, "SELECT mc_plain_integer(?)", input, 0, 0);
+    const value again = convert(db, "SELECT CAST(mc_plain_integer(?) AS TEXT)", input, 0, 0);
+    CHECK(is_same(&again, input) && (result.type == SQLITE_INTEGER || is_same(&result, input)));
+}
+
 static void check_text(sqlite3 *db, const char *bytes, int length, int whole, int scale)
 {
     const value input = text_value(bytes, length), result = convert(db, decimal, &input, whole, scale);
+    check_plain(db, &input);
     // The C library reads further kinds of numbers, and ends at a zero byte: such a text is not a number here.
     if (memchr(bytes, '\0', (size_t)length) != NULL || strpbrk(input.text, "xXnNpPiI") != NULL) {
         CHECK(is_same(&input, &result));
@@ -149,6 +158,11 @@ static void check_number(sqlite3 *db, const value *number, int whole, int scale)
         }
     }
     const value text = text_value(written, length);
+    check_plain(db, &text);
+    if (number->type == SQLITE_INTEGER) {
+        const value plain = convert(db, "SELECT mc_plain_integer(?)", &text, 0, 0);
+        CHECK(is_same(&plain, number));
+    }
     const value result = convert(db, decimal, number, whole, scale), expected = convert(db, decimal, &text, whole, scale);
     // A number that does not fit comes back as a real; SQLite reads the last bit of its text differently.
     CHECK(result.type == expected.type && (result.type == SQLITE_FLOAT || is_same(&result, &expected)));

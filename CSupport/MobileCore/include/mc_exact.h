@@ -12,11 +12,17 @@
 /// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: the text of another number as a
 /// real, and by mc_exact_decimal also an integer; all other values are unchanged. A real counts as the shortest decimal that reads back as
 /// the same double. Only statements of the program may call them, no view and no trigger.
+///
+///     mc_plain_integer(value)                  an integer: of a text that is one in the notation in which SQLite writes it
+///
+/// All other values are unchanged, so no two texts become one value, and `CAST(mc_plain_integer(text) AS TEXT)` is the text again. A column
+/// of any type that keeps texts so is ordered by number where they are numbers: those that grow are added at its end.
 #ifndef MC_EXACT_H
 #define MC_EXACT_H
 
 #define MC_EXACT_INTEGER "mc_exact_integer"
 #define MC_EXACT_REAL "mc_exact_real"
 #define MC_EXACT_DECIMAL "mc_exact_decimal"
+#define MC_PLAIN_INTEGER "mc_plain_integer"
 
 #endif

@@ -316,6 +316,38 @@ static void give_real(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_value(context, values[0]);
 }
 
+/// Reads a text in the notation in which SQLite writes integers. Returns false for another one.
+static bool read_plain_integer(const uint8_t *text, size_t length, int64_t *integer)
+{
+    enum { DIGITS = 19 };  // of the longest integer
+    const bool is_negative = length > 0 && text[0] == '-';
+    const size_t start = is_negative;
+    if (length == start || length - start > DIGITS || (text[start] == '0' && length > 1))
+        return false;
+    uint64_t magnitude = 0;
+    for (size_t i = start; i < length; i++) {
+        const unsigned digit = (unsigned)text[i] - '0';
+        if (digit > 9)
+            return false;
+        magnitude = magnitude * 10 + digit;
+    }
+    if (magnitude > (uint64_t)INT64_MAX + is_negative)
+        return false;
+    *integer = (int64_t)(is_negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
+static void give_plain_integer(sqlite3_context *context, int count, sqlite3_value **values)
+{
+    (void)count;
+    const uint8_t *const text = sqlite3_value_type(values[0]) == SQLITE_TEXT ? sqlite3_value_text(values[0]) : NULL;
+    int64_t integer;
+    if (text != NULL && read_plain_integer(text, (size_t)sqlite3_value_bytes(values[0]), &integer))
+        sqlite3_result_int64(context, integer);
+    else
+        sqlite3_result_value(context, values[0]);
+}
+
 static void give_decimal(sqlite3_context *context, int count, sqlite3_value **values)
 {
     (void)count;
@@ -334,7 +366,10 @@ mc_status mc_exact_register(sqlite3 *db, mc_error *error)
         const char *name;
         int arguments;
         void (*give)(sqlite3_context *, int, sqlite3_value **);
-    } functions[] = {{MC_EXACT_INTEGER, 1, give_integer}, {MC_EXACT_REAL, 1, give_real}, {MC_EXACT_DECIMAL, 3, give_decimal}};
+    } functions[] = {{MC_EXACT_INTEGER, 1, give_integer},
+                   {MC_EXACT_REAL, 1, give_real},
+                   {MC_EXACT_DECIMAL, 3, give_decimal},
+                   {MC_PLAIN_INTEGER, 1, give_plain_integer}};
     int code = SQLITE_OK;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0] && code == SQLITE_OK; i++)
         code = sqlite3_create_function_v2(db, functions[i].name, functions[i].arguments,

@@ -8,7 +8,11 @@ struct PackedRows: Sendable {
     /// The number of keys that each row refers to.
     let references: Int
 
-    init(references: Int) { self.references = references }
+    /// - Parameter room: the number of bytes of rows to take memory for at once; default 0.
+    init(references: Int, room: Int = 0) {
+        self.references = references
+        if room > 0 { bytes.reserveCapacity(room) }
+    }
 
     private var parts: Int { references + 2 }
 

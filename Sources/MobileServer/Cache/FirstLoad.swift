@@ -117,8 +117,8 @@ private final class FirstRows {
     private let blocks: ReusedValues<PackedRows>
     private let worker: ItemWorker<SystemLock<PackedRows>>
 
-    /// The number of blocks that wait to be written.
-    private static let waitingBlocks = 4
+    /// The number of blocks that wait to be written. More of them take memory and no time away: the writer is the slower one.
+    private static let waitingBlocks = 1
 
     /// - Throws: ``RequestFailure`` if the system cannot start a thread.
     init(_ load: FirstLoad, mayBeKnown: Bool) throws {
@@ -127,7 +127,9 @@ private final class FirstRows {
         let base =
             refresher.configuration.segmentRules.isOn
             ? BaseDraft(need, stateStore: refresher.stateStore, files: refresher.files, configuration: refresher.configuration) : nil
-        let blocks = ReusedValues { PackedRows(references: references) }, kept = 2 * refresher.rules.bytesInBlock
+        let full = refresher.rules.bytesInBlock, kept = 2 * full
+        // A block ends after the row that passes its limit.
+        let blocks = ReusedValues { PackedRows(references: references, room: full + full / 16) }
         let worker = ItemWorker<SystemLock<PackedRows>>(capacity: Self.waitingBlocks) {
             var ownTexts = RowTexts()
             return { block in

@@ -11,7 +11,7 @@ struct KeyMap {
     /// Returns the back end's key of a row; nil for a surrogate key that the cache does not know.
     func key(of surrogateKey: Int64, in object: ObjectPlan, _ connection: any StateConnection) throws -> Value? {
         let row = try connection.first(
-            "SELECT k FROM _key WHERE object = ?1 AND sk = ?2", [.integer(cache.id(of: object)), .integer(surrogateKey)])
+            "SELECT CAST(k AS TEXT) FROM _key WHERE object = ?1 AND sk = ?2", [.integer(cache.id(of: object)), .integer(surrogateKey)])
         guard let row else { return nil }
         guard let key = row[0].text.flatMap({ KeyText(text: $0).value }) else {
             throw StoreError(.corrupt, "table _key: surrogate key \(surrogateKey) of \"\(object.name)\" has a damaged key")
@@ -88,19 +88,20 @@ struct KeyMap {
         }
         guard let key = outcome.rowKey, let object = package.object(named: outcome.result.object) else { return nil }
         let row: [Value] = [.integer(cache.id(of: object)), .integer(surrogateKey), .text(KeyText(key).text)]
+        let kept = connection.dialect.keptKey("?3")
         var remembered: String?
-        if try connection.exists("SELECT 1 FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3) AND NOT (sk = ?2 AND k = ?3)", row) {
+        if try connection.exists("SELECT 1 FROM _key WHERE object = ?1 AND (sk = ?2 OR k = \(kept)) AND NOT (sk = ?2 AND k = \(kept))", row) {
             // Rows under the former key are found by a comparison of all rows only, and not by one that has looked up its keys already.
             try connection.execute("UPDATE _partition SET mark = NULL WHERE object = ?1", [row[0]])
             try RefreshLease.noteRekeyed(package: cache.id, backEnd: object.binding.backEnd, in: connection)
-            for former in try connection.rows("SELECT sk FROM _key WHERE object = ?1 AND k = ?3 AND sk <> ?2", row) {
+            for former in try connection.rows("SELECT sk FROM _key WHERE object = ?1 AND k = \(kept) AND sk <> ?2", row) {
                 guard let former = former[0].integer else { continue }
                 try RejectedRows(cache: cache).addDisplaced(former, in: connection)
                 remembered = RejectedRows.displaced
             }
         }
-        try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = ?3)", row)
-        try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, ?3)", row)
+        try connection.execute("DELETE FROM _key WHERE object = ?1 AND (sk = ?2 OR k = \(kept))", row)
+        try connection.execute("INSERT INTO _key (object, sk, k) VALUES (?1, ?2, \(kept))", row)
         try cache.keepFree(from: surrogateKey, in: connection)
         try RejectedRows(cache: cache).remove(surrogateKey, of: client, in: connection)
         return remembered

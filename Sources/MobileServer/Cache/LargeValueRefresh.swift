@@ -51,6 +51,8 @@ struct LargeValueRefresh {
 
     private var values: [Value] { [.integer(partition.id), .integer(objectID)] }
 
+    private func keptKey(_ text: String) -> String { connection.dialect.keptKey(text) }
+
     /// Compares staged digests with the state, and writes nothing.
     func compare() throws {
         try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
@@ -62,7 +64,7 @@ struct LargeValueRefresh {
             SELECT d.k, d.attribute, d.digest, d.length FROM _digest AS d
             WHERE NOT EXISTS (
                 SELECT 1 FROM _key AS m \(connection.dialect.outerJoin) _large AS o ON o.partition = ?1 AND o.sk = m.sk
-                WHERE m.object = ?2 AND m.k = d.k AND o.attribute = d.attribute AND o.digest = d.digest)
+                WHERE m.object = ?2 AND m.k = \(keptKey("d.k")) AND o.attribute = d.attribute AND o.digest = d.digest)
             """, values)
         try connection.execute("INSERT INTO _digest_gone (sk, attribute) SELECT sk, attribute FROM _large WHERE \(isGone)", values)
         try connection.countRows(of: ["_digest_difference", "_digest_gone"])
@@ -88,11 +90,12 @@ struct LargeValueRefresh {
 
     /// The condition on a recorded value that the back end does not have any more.
     private var isGone: String {
-        let isChanged = isKeyed ? " AND sk IN (SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?2 AND m.k = c.k)" : ""
+        let changed = "SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?2 AND m.k = \(keptKey("c.k"))"
+        let isChanged = isKeyed ? " AND sk IN (\(changed))" : ""
         return """
             partition = ?1 AND digest IS NOT NULL\(isChanged)
                 AND NOT EXISTS (
-                    SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = m.k
+                    SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = CAST(m.k AS TEXT)
                     WHERE m.object = ?2 AND m.sk = _large.sk AND d.attribute = _large.attribute)
             """
     }
@@ -102,7 +105,7 @@ struct LargeValueRefresh {
             """
             INSERT INTO _large (partition, sk, attribute, digest, length, version)
             SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?3 AS BIGINT)
-            FROM \(table) AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = d.k
+            FROM \(table) AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = \(keptKey("d.k"))
             WHERE NOT EXISTS (
                 SELECT 1 FROM _large AS o WHERE o.partition = ?1 AND o.sk = m.sk AND o.attribute = d.attribute AND o.digest = d.digest)
             ON CONFLICT (partition, sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version

@@ -105,25 +105,28 @@ struct PartitionRefresh {
     /// A query of the compared keys that were not loaded; `?2` is the object. Such a row is not in the partition.
     var missingKeyed: String {
         """
-        SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = c.k
+        SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = \(keptKey("c.k"))
         WHERE c.k NOT IN (SELECT k FROM _load)
         """
     }
 
     // MARK: Keys
 
+    private func keptKey(_ text: String) -> String { connection.dialect.keptKey(text) }
+
     /// Gives surrogate keys to rows that are new to the cache, and to parents when the first child refers to them, even if the parent itself is not in
     /// any partition.
     /// - Parameter isNew: whether all rows may be new; their number is not looked up then.
     func addKeys(rows: Int64, isNew: Bool) throws {
-        let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = l.k)"
+        let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(keptKey("l.k")))"
         let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [objectID])
         if count > 0 {
             let first = try cache.takeKeys(count, in: connection).first
             try connection.execute(
                 """
                 INSERT INTO _key (object, k, sk)
-                SELECT CAST(?1 AS BIGINT), l.k, CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY l.n) - 1 FROM \(table) AS l WHERE \(isUnknown)
+                SELECT CAST(?1 AS BIGINT), \(keptKey("l.k")), CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY l.n) - 1 FROM \(table) AS l
+                WHERE \(isUnknown)
                 ON CONFLICT (object, k) DO NOTHING
                 """, [objectID, .integer(first)])
         }
@@ -135,7 +138,8 @@ struct PartitionRefresh {
         let id = Value.integer(cache.id(of: parent)), column = "l.r\(index)"
         let unknown = """
             SELECT min(l.n) AS n, \(column) AS k FROM \(table) AS l
-            WHERE \(column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(column)) GROUP BY \(column)
+            WHERE \(column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(keptKey(column)))
+            GROUP BY \(column)
             """
         let count = try connection.number("SELECT count(*) FROM (\(unknown)) AS u", [id])
         guard count > 0 else { return }
@@ -143,7 +147,8 @@ struct PartitionRefresh {
         try connection.execute(
             """
             INSERT INTO _key (object, k, sk)
-            SELECT CAST(?1 AS BIGINT), u.k, CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY u.n) - 1 FROM (\(unknown)) AS u WHERE true
+            SELECT CAST(?1 AS BIGINT), \(keptKey("u.k")), CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY u.n) - 1 FROM (\(unknown)) AS u
+            WHERE true
             ON CONFLICT (object, k) DO NOTHING
             """, [id, .integer(first)])
     }
@@ -160,7 +165,7 @@ struct PartitionRefresh {
     var parents: String {
         object.references.enumerated().map { index, reference in
             let parent = package.object(named: reference.target).map { cache.id(of: $0) } ?? 0
-            return " LEFT JOIN _key AS p\(index) ON p\(index).object = \(parent) AND p\(index).k = l.r\(index)"
+            return " LEFT JOIN _key AS p\(index) ON p\(index).object = \(parent) AND p\(index).k = \(keptKey("l.r\(index)"))"
         }.joined()
     }
 
@@ -173,7 +178,7 @@ struct PartitionRefresh {
                 """
                 INSERT INTO _row (partition, sk, version, since, deleted, body)
                 SELECT CAST(?1 AS BIGINT), m.sk, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(body)
-                FROM \(table) AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = l.k\(parents)
+                FROM \(table) AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?3 AND m.k = \(keptKey("l.k"))\(parents)
                     LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
                 WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)
                 ON CONFLICT (partition, sk) DO UPDATE SET version = excluded.version,
@@ -229,8 +234,10 @@ struct PartitionRefresh {
         try connection.execute("CREATE TEMP TABLE _present (sk BIGINT PRIMARY KEY)")
         return try Int64(
             connection.execute(
-                "INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = l.k WHERE true ON CONFLICT DO NOTHING",
-                [objectID]))
+                """
+                INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
+                ON CONFLICT DO NOTHING
+                """, [objectID]))
     }
 }
 

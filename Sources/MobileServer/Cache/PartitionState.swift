@@ -98,7 +98,7 @@ extension Partition {
         var keys: [RowKey] = []
         try connection.forEachRow(
             """
-            SELECT m.k FROM _row AS r \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.sk = r.sk
+            SELECT CAST(m.k AS TEXT) FROM _row AS r \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.sk = r.sk
             WHERE r.partition = ?1 AND r.deleted = 0
             """, [.integer(id), .integer(cache.id(of: object))]
         ) { row in

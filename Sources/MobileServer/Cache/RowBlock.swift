@@ -28,7 +28,8 @@ struct RowBlock {
             """
             INSERT INTO _row (partition, sk, version, since, deleted, body)
             SELECT CAST(?1 AS BIGINT), m.sk, CAST(?2 AS BIGINT), CAST(?2 AS BIGINT), 0, \(refresh.body)
-            FROM _load AS l JOIN _key AS m ON m.object = ?3 AND m.k = l.k\(refresh.parents) ORDER BY m.sk
+            FROM _load AS l JOIN _key AS m ON m.object = ?3 AND m.k = \(connection.dialect.keptKey("l.k"))\(refresh.parents)
+            ORDER BY m.sk
             ON CONFLICT (partition, sk) DO NOTHING RETURNING body
             """, [.integer(refresh.partition.id), .integer(refresh.version), refresh.objectID]
         ) { row in
@@ -52,13 +53,13 @@ struct RowBlock {
         for (index, key) in rowKeys.enumerated() {
             texts.add { text in
                 text.append(UInt8(ascii: "["))
-                text += String(key).utf8
+                text.append(decimal: key)
                 text.append(UInt8(ascii: ","))
                 text += rows.bytes[rows.attributes(index)]
                 for (reference, keys) in parents.enumerated() {
                     text.append(UInt8(ascii: ","))
                     let parent = rows.keyText(rows.reference(index, reference)).flatMap { keys[$0] }
-                    text += (parent.map { String($0) } ?? "null").utf8
+                    if let parent { text.append(decimal: parent) } else { text += "null".utf8 }
                 }
                 text.append(UInt8(ascii: "]"))
             }
@@ -104,7 +105,8 @@ private struct BlockKeys {
         let numbers = unknown.indices.map { first + Int64($0) }
         let added = try connection.execute(
             """
-            \(RowBlock.insert) INTO _key (object, k, sk) SELECT ?1, text, number FROM \(TextList.table(2)) WHERE true ON CONFLICT (object, k) DO NOTHING
+            \(RowBlock.insert) INTO _key (object, k, sk) SELECT ?1, \(connection.dialect.keptKey("text")), number FROM \(TextList.table(2)) WHERE true
+            ON CONFLICT (object, k) DO NOTHING
             """, [objectID], reading: TextList(bytes, unknown.map { places[$0] }, numbers: numbers))
         // A parent's key may have come with a child, a device's key at any time, and a row may be there twice.
         if added < unknown.count {
@@ -123,7 +125,8 @@ private struct BlockKeys {
         var found = keys
         try connection.forEachRow(
             """
-            SELECT l.number, m.sk FROM \(TextList.table(2)) AS l \(connection.dialect.outerJoin) _key AS m ON m.object = ?1 AND m.k = l.text
+            SELECT l.number, m.sk FROM \(TextList.table(2)) AS l \(connection.dialect.outerJoin) _key AS m
+                ON m.object = ?1 AND m.k = \(connection.dialect.keptKey("l.text"))
             """, [objectID], reading: TextList(bytes, places, numbers: places.indices.map { Int64($0) })
         ) { found[Int($0.integer(0))] = $0.integer(1) }
         keys = found
@@ -165,5 +168,23 @@ struct RowTexts: Sendable {
             first = row + 1
         }
         return pieces
+    }
+}
+
+extension [UInt8] {
+    /// Appends the digits of a number, without a text in between.
+    fileprivate mutating func append(decimal number: Int64) {
+        if number < 0 { append(UInt8(ascii: "-")) }
+        var rest = number.magnitude, first = count
+        repeat {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
+            rest /= 10
+        } while rest > 0
+        var last = count - 1
+        while first < last {
+            swapAt(first, last)
+            first += 1
+            last -= 1
+        }
     }
 }

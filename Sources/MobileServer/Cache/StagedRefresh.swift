@@ -87,7 +87,8 @@ extension PartitionRefresh {
         let differences = try connection.execute(
             """
             INSERT INTO _difference SELECT \(names), CASE WHEN o.deleted = 0 THEN 1 ELSE 0 END
-            FROM _load AS l LEFT JOIN _key AS m ON m.object = ?2 AND m.k = l.k\(parents) LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
+            FROM _load AS l LEFT JOIN _key AS m ON m.object = ?2 AND m.k = \(connection.dialect.keptKey("l.k"))\(parents)
+                LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
             WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)\(newParents)
             """, [.integer(partition.id), objectID])
         let distinct = try connection.number("SELECT count(DISTINCT k) FROM _difference")

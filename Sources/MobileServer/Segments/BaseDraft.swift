@@ -28,7 +28,7 @@ final class BaseDraft: Sendable {
 
     private let stored: SystemLock<Stored>
 
-    private static let waitingTexts = 2
+    private static let waitingTexts = 1
 
     private let log: @Sendable (String) -> Void
 

@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The versions of the server's tables in an SQLite file. An object's tables are named after package and object (see ``ObjectPlan``).
 enum SQLiteStateSchema {
-    static let version: Int64 = 11
+    static let version: Int64 = 12
 
     /// Refuses a file that is not the server's: before it is opened as one, which would change its journal mode.
     static func check(_ database: Database) throws {
@@ -65,6 +65,17 @@ enum SQLiteStateSchema {
         if found < 11 {
             for statement in StateTables.changedRows { _ = try connection.execute(statement) }
         }
+        if found < 12 { try convertKeys(connection) }
+    }
+
+    /// Brings the keys of rows, which were texts, to the form in which they are kept now.
+    private static func convertKeys(_ connection: Connection) throws {
+        _ = try connection.execute("DROP INDEX _key_sk; ALTER TABLE _key RENAME TO _key_11")
+        for statement in StateTables.keys(.sqlite) { _ = try connection.execute(statement) }
+        let kept = StateDialect.sqlite.keptKey("k")
+        // In the order of the new table.
+        _ = try connection.execute("INSERT INTO _key (object, k, sk) SELECT object, \(kept) AS kept, sk FROM _key_11 ORDER BY object, kept")
+        _ = try connection.execute("DROP TABLE _key_11")
     }
 
     private static let tablesOfVersion2 = """

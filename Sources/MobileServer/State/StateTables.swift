@@ -75,6 +75,14 @@ enum StateTables {
         "CREATE INDEX IF NOT EXISTS _row_changed ON _row (partition, version, deleted) WHERE \(PartitionChanges.isChanged())",
     ]
 
+    /// The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText), in the form in which the dialect keeps it.
+    static func keys(_ dialect: StateDialect) -> [String] {
+        [
+            "CREATE TABLE _key (object BIGINT NOT NULL, k \(dialect.rowKey) NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(dialect.ordered)",
+            "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)",
+        ]
+    }
+
     /// The tables of cached rows, for all packages.
     static func cache(_ dialect: StateDialect) -> [String] {
         let ordered = dialect.ordered
@@ -88,9 +96,7 @@ enum StateTables {
             """,
             // next: the first unused surrogate key. Keys are never given twice.
             "CREATE TABLE _counter (name TEXT PRIMARY KEY, next BIGINT NOT NULL)\(ordered)",
-            // The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText).
-            "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(ordered)",
-            "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)",
+        ] + keys(dialect) + [
             // The rows that one set of synchronization parameters selects. version: that of the last change; is_loaded: whether the rows were loaded.
             """
             CREATE TABLE _partition (

@@ -152,7 +152,7 @@ struct ObjectDelta {
         let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r.since > ?3)"
         let join = connection.dialect.outerJoin
         let sql = """
-            SELECT l.sk, l.attribute, m.k, CASE WHEN l.digest IS NULL THEN 1 ELSE 0 END, l.digest, l.length FROM _row AS r
+            SELECT l.sk, l.attribute, CAST(m.k AS TEXT), CASE WHEN l.digest IS NULL THEN 1 ELSE 0 END, l.digest, l.length FROM _row AS r
             \(join) _large AS l ON l.partition = r.partition AND l.sk = r.sk \(join) _key AS m ON m.object = ?1 AND m.sk = r.sk
             WHERE r.partition = ?2 AND r.deleted = 0 AND \(isNew)
             """

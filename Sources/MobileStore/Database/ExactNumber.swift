@@ -13,4 +13,6 @@ package enum ExactNumber {
     package static let real = MC_EXACT_REAL
     /// A decimal by its largest numbers of digits before and after the point: a scaled integer if both together are at most 18, otherwise a text.
     package static let decimal = MC_EXACT_DECIMAL
+    /// An integer: of a text in the notation in which SQLite writes it. All other values are unchanged.
+    package static let plainInteger = MC_PLAIN_INTEGER
 }

@@ -22,10 +22,44 @@ import Testing
             ("integer('1.00000000000000000001')", "1.0"), ("integer('2e-2100')", "0.0"), ("integer('0e-2100')", "0"),
             ("integer('9223372036854775807.0')", "9223372036854775807"),
             ("integer('-9223372036854775808')", "-9223372036854775808"), ("integer('9223372036854775808')", "9.2233720368547758078e+18"),
-            ("integer(x'35')", "X'35'"), ("real('1.5')", "1.5"), ("real(3)", "3.0"), ("real(2.5)", "2.5"), ("real('n/a')", "'n/a'"), ("real(x'')", "X''"),
+            ("integer(x'35')", "X'35'"), ("real('1.5')", "1.5"), ("real(3)", "3.0"), ("real(2.5)", "2.5"), ("real('n/a')", "'n/a'"),
+            ("real(x'')", "X''"),
             ("real(NULL)", "NULL"),
         ])
     func numbers(call: String, result: String) throws { #expect(try value("mc_exact_\(call)") == result) }
+
+    @Test(
+        "a plain integer is made of a text in the notation of SQLite alone",
+        arguments: [
+            ("'0'", "0"), ("'5'", "5"), ("'-5'", "-5"), ("'100'", "100"), ("'9223372036854775807'", "9223372036854775807"),
+            ("'-9223372036854775808'", "-9223372036854775808"), ("'9223372036854775808'", nil), ("'-9223372036854775809'", nil),
+            ("'9999999999999999999'", nil), ("'18446744073709551616'", nil), ("'00'", nil), ("'007'", nil), ("'-0'", nil), ("'-01'", nil),
+            ("'+5'", nil),
+            ("' 5'", nil), ("'5 '", nil), ("'1.0'", nil), ("'1e3'", nil), ("'0x10'", nil), ("'--5'", nil), ("'5-'", nil), ("'-'", nil), ("''", nil),
+            ("'\"5\"'", nil), ("'[1,2]'", nil), ("'٣'", nil), ("3.0", nil), ("x'35'", nil), ("NULL", nil), ("7", "7"),
+        ] as [(String, String?)])
+    func plainIntegers(argument: String, result: String?) throws { #expect(try value("mc_plain_integer(\(argument))") == result ?? value(argument)) }
+
+    @Test("no two texts become one value, and each can be made a text again", arguments: [UInt64(1), 2, 3])
+    func plainTexts(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed), numbers = 0, others = 0
+        let letters = Array("0123456789012345678901234567890123456789-+. e\u{0}")
+        for _ in 0..<3000 {
+            let count = Int.random(in: 0...21, using: &random), isNumber = Bool.random(using: &random)
+            let text =
+                isNumber
+                ? "\(Int64.random(in: .min ... .max, using: &random) >> Int64.random(in: 0..<64, using: &random))"
+                : String((0..<count).map { _ in letters.randomElement(using: &random)! })
+            let hexadecimal = text.utf8.map { String(format: "%02X", $0) }.joined()
+            let literal = "CAST(x'\(hexadecimal)' AS TEXT)"
+            let type = try value("typeof(mc_plain_integer(\(literal)))"), again = try value("hex(CAST(mc_plain_integer(\(literal)) AS TEXT))")
+            #expect(again == "'\(hexadecimal)'", "\(text)")
+            let isInteger = Int64(text).map { "\($0)" == text } == true
+            #expect(type == (isInteger ? "'integer'" : "'text'"), "\(text)")
+            if isInteger { numbers += 1 } else { others += 1 }
+        }
+        #expect(numbers > 1000 && others > 500)
+    }
 
     @Test(
         "a decimal keeps its digits, is rounded half away from zero, and is refused where it has too many",

@@ -23,7 +23,9 @@ import Testing
 
     @Test(
         "GEN-15: attributes and relationships may have the names of methods; what Swift cannot distinguish gets an underscore",
-        arguments: [("id", "id_"), ("state", "state_"), ("value", "value"), ("list", "list"), ("package", "package_"), ("save", "save_"), ("city", "city")])
+        arguments: [
+            ("id", "id_"), ("state", "state_"), ("value", "value"), ("list", "list"), ("package", "package_"), ("save", "save_"), ("city", "city"),
+        ])
     func properties(modelled: String, swift: String) {
         #expect(SwiftNames.property(modelled) == swift)
         #expect(ReservedNames.methods.isSubset(of: ReservedNames.members))
@@ -90,10 +92,16 @@ import Testing
         var names: Set<String> = []
         var isWanted = false
         for line in source.split(separator: "\n") {
-            if let match = line.firstMatch(of: /^(?:public |open |final |package )*(?:class|extension|protocol|struct|enum|actor) (\w+)/) {
+            // The indentation first: an expression takes a hundred times as long as this comparison.
+            let indentation = line.prefix { $0 == " " }.utf8.count
+            if indentation == 0,
+                let match = line.firstMatch(of: /^(?:public |open |final |package )*(?:class|extension|protocol|struct|enum|actor) (\w+)/)
+            {
                 isWanted = types.contains(String(match.1))
             }
-            if isWanted, let match = line.firstMatch(of: /^ {4}(?:@\w+(?:\(\w+\))? )*(?:public|open) (?:[\w()]+ )*?(?:func|var|let) (\w+)/) {
+            if isWanted, indentation == 4,
+                let match = line.firstMatch(of: /^ {4}(?:@\w+(?:\(\w+\))? )*(?:public|open) (?:[\w()]+ )*?(?:func|var|let) (\w+)/)
+            {
                 names.insert(String(match.1))
             }
         }

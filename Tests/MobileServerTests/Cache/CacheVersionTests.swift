@@ -119,8 +119,10 @@ import Testing
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         func indexes() throws -> [String] {
-            try server.state { try $0.rows("SELECT name FROM sqlite_schema WHERE tbl_name = '_row' AND sql IS NOT NULL AND type = 'index' ORDER BY name") }
-                .compactMap { $0[0].text }
+            try server.state {
+                try $0.rows("SELECT name FROM sqlite_schema WHERE tbl_name = '_row' AND sql IS NOT NULL AND type = 'index' ORDER BY name")
+            }
+            .compactMap { $0[0].text }
         }
         let present = try indexes()
         try server.server.close()
@@ -130,9 +132,41 @@ import Testing
         try server.restartClosed()
         #expect(try indexes() == present && present == ["_row_changed", "_row_deleted", "_row_sk"])
         try server.backEnd {
-            _ = try $0.execute(#"UPDATE "the customers" SET name = 'Changed' WHERE "customer no" = (SELECT min("customer no") FROM "the customers" WHERE region = 'NORTH')"#)
+            _ = try $0.execute(
+                #"UPDATE "the customers" SET name = 'Changed' WHERE "customer no" = (SELECT min("customer no") FROM "the customers" WHERE region = 'NORTH')"#
+            )
         }
         #expect(try device.synchronize().upserts["Customer"] == 1)
+    }
+
+    @Test func `a cache with all keys as texts keeps integers as integers, and each row keeps its surrogate key`() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        func keys(_ types: String) throws -> [[Value]] {
+            try server.state { try $0.rows("SELECT object, CAST(k AS TEXT), sk, \(types) FROM _key ORDER BY sk") }
+        }
+        let present = try keys("typeof(k)"), rows = device.rows
+        #expect(Set(present.map { $0[3] }) == ["integer", "text"], "keys of one attribute and of several")
+        try server.server.close()
+        try change(
+            server,
+            [
+                "DROP INDEX _key_sk", "ALTER TABLE _key RENAME TO _key_12",
+                "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k)) WITHOUT ROWID",
+                "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)", "INSERT INTO _key (object, k, sk) SELECT object, k, sk FROM _key_12",
+                "DROP TABLE _key_12", "PRAGMA user_version = 11",
+            ])
+        try server.restartClosed()
+        #expect(try keys("typeof(k)") == present)
+        #expect(try server.state { try $0.rows("SELECT name FROM sqlite_schema WHERE tbl_name LIKE '\\_key\\_1%' ESCAPE '\\'") }.isEmpty)
+        try server.backEnd {
+            _ = try $0.execute(
+                #"UPDATE "the customers" SET name = 'Changed' WHERE "customer no" = (SELECT min("customer no") FROM "the customers" WHERE region = 'NORTH')"#
+            )
+        }
+        let result = try device.synchronize()
+        #expect(result.status == 200 && result.resets.isEmpty && result.upserts == ["Customer": 1] && result.deletes.isEmpty)
+        #expect(device.rows["Customer"]?.keys == rows["Customer"]?.keys && device.rows["Line"] == rows["Line"])
     }
 
     @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)

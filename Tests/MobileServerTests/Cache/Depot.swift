@@ -272,6 +272,6 @@ final class DepotServers: @unchecked Sendable {
 
     /// Returns the surrogate key of an article; nil if it has none.
     func key(of number: Int64) throws -> Int64? {
-        try store.read { try $0.optionalNumber("SELECT sk FROM _key WHERE k = ?1", [.text("\(number)")]) }
+        try store.read { try $0.optionalNumber("SELECT sk FROM _key WHERE CAST(k AS TEXT) = ?1", [.text("\(number)")]) }
     }
 }

@@ -125,7 +125,7 @@ import Testing
         let rows = try servers.rows("A")
         #expect(rows.count == 6 && rows[4]?.key == 77 && rows[4]?.name == "created")
         for (number, row) in rows { #expect(try row.parent == servers.key(of: number / 2), "the parent of \(number)") }
-        #expect(try store.read { try $0.number("SELECT count(*) FROM _key WHERE k = '4'") } == 1)
+        #expect(try store.read { try $0.number("SELECT count(*) FROM _key WHERE CAST(k AS TEXT) = '4'") } == 1)
     }
 
     @Test("a row that a device creates during the first load keeps the device's key", arguments: StateStoreTests.Engine.available)
@@ -178,7 +178,9 @@ import Testing
             let names = try store.read { try $0.texts("SELECT name FROM _segment ORDER BY number") }
             // Their files are there before a device wants them.
             for name in names { #expect(files.isAtHand(name)) }
-            let contents = try names.map { try Inflated.rows(Array(Data(contentsOf: URL(fileURLWithPath: files.path(of: $0)))), columns: ["_sk", "text"]) }
+            let contents = try names.map {
+                try Inflated.rows(Array(Data(contentsOf: URL(fileURLWithPath: files.path(of: $0)))), columns: ["_sk", "text"])
+            }
             #expect(contents.flatMap(\.self).map { $0[0] } == (1...20).map { JSONValue.integer($0) })
             let made = try store.read { try $0.number("SELECT count(*) FROM _segment") }
             #expect(made > 3)

@@ -11,7 +11,8 @@ import Testing
         try client.restart {
             found = try client.cache {
                 try $0.first(
-                    "SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = ?1 AND k.k = ?2", [.text(object), .text(key)])?[0]
+                    "SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = ?1 AND CAST(k.k AS TEXT) = ?2",
+                    [.text(object), .text(key)])?[0]
             }
         }
         guard case .integer(let key)? = found else { return nil }
