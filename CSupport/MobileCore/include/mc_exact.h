@@ -16,7 +16,7 @@
 ///     mc_plain_integer(value)                  an integer: of a text that is one in the notation in which SQLite writes it
 ///
 /// All other values are unchanged, so no two texts become one value, and `CAST(mc_plain_integer(text) AS TEXT)` is the text again. A column
-/// of any type that keeps texts so is ordered by number where they are numbers: those that grow are added at its end.
+/// of type BLOB, or without a type, keeps the values so: first the integers, by number, then the texts. Columns of other types convert them.
 #ifndef MC_EXACT_H
 #define MC_EXACT_H
 

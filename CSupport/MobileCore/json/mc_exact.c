@@ -218,6 +218,15 @@ static bool read_number(sqlite3_value *value, digits *number)
     return length > 0 && length <= LENGTH_LIMIT && read_digits(text, length, number);
 }
 
+/// Makes an integer of a magnitude of at most 19 digits. Returns false if 64 bits have no room for it.
+static bool set_sign(uint64_t magnitude, bool is_negative, int64_t *integer)
+{
+    if (magnitude > (uint64_t)INT64_MAX + is_negative)
+        return false;
+    *integer = (int64_t)(is_negative ? 0 - magnitude : magnitude);
+    return true;
+}
+
 /// Makes a number without a fraction an integer. Returns false for any other number.
 static bool set_whole(mc_exact_number *out, digits *number)
 {
@@ -229,12 +238,8 @@ static bool set_whole(mc_exact_number *out, digits *number)
     uint64_t magnitude = 0;
     for (int i = 0; i < number->place; i++)
         magnitude = magnitude * 10 + (uint64_t)(i < number->count ? number->text[i] - '0' : 0);
-    const uint64_t limit = (uint64_t)INT64_MAX + number->is_negative;
-    if (magnitude > limit)
-        return false;
     out->storage = SQLITE_INTEGER;
-    out->integer = (int64_t)(number->is_negative ? 0 - magnitude : magnitude);
-    return true;
+    return set_sign(magnitude, number->is_negative, &out->integer);
 }
 
 static void set_real(mc_exact_number *out, double value)
@@ -284,6 +289,23 @@ bool mc_exact_to_decimal(sqlite3_value *value, int whole, int scale, mc_exact_nu
     return true;
 }
 
+/// Reads a text in the notation in which SQLite writes integers. Returns false for another one.
+static bool read_plain_integer(const uint8_t *text, size_t length, int64_t *integer)
+{
+    const bool is_negative = length > 0 && text[0] == '-';
+    const size_t start = is_negative;
+    if (length == start || length - start > INTEGER_DIGITS || (text[start] == '0' && length > 1))
+        return false;
+    uint64_t magnitude = 0;
+    for (size_t i = start; i < length; i++) {
+        const unsigned digit = (unsigned)text[i] - '0';
+        if (digit > 9)
+            return false;
+        magnitude = magnitude * 10 + digit;
+    }
+    return set_sign(magnitude, is_negative, integer);
+}
+
 // MARK: SQL
 
 /// Gives a converted number, or the value unchanged.
@@ -314,27 +336,6 @@ static void give_real(sqlite3_context *context, int count, sqlite3_value **value
         sqlite3_result_double(context, sqlite3_value_double(values[0]));
     else
         sqlite3_result_value(context, values[0]);
-}
-
-/// Reads a text in the notation in which SQLite writes integers. Returns false for another one.
-static bool read_plain_integer(const uint8_t *text, size_t length, int64_t *integer)
-{
-    enum { DIGITS = 19 };  // of the longest integer
-    const bool is_negative = length > 0 && text[0] == '-';
-    const size_t start = is_negative;
-    if (length == start || length - start > DIGITS || (text[start] == '0' && length > 1))
-        return false;
-    uint64_t magnitude = 0;
-    for (size_t i = start; i < length; i++) {
-        const unsigned digit = (unsigned)text[i] - '0';
-        if (digit > 9)
-            return false;
-        magnitude = magnitude * 10 + digit;
-    }
-    if (magnitude > (uint64_t)INT64_MAX + is_negative)
-        return false;
-    *integer = (int64_t)(is_negative ? 0 - magnitude : magnitude);
-    return true;
 }
 
 static void give_plain_integer(sqlite3_context *context, int count, sqlite3_value **values)

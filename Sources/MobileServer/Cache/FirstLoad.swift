@@ -117,7 +117,8 @@ private final class FirstRows {
     private let blocks: ReusedValues<PackedRows>
     private let worker: ItemWorker<SystemLock<PackedRows>>
 
-    /// The number of blocks that wait to be written. More of them take memory and no time away: the writer is the slower one.
+    /// The number of blocks that wait to be written. A back end in a file is read faster than rows are written, one over the network arrives more slowly:
+    /// in both cases more of them would take memory and save no time.
     private static let waitingBlocks = 1
 
     /// - Throws: ``RequestFailure`` if the system cannot start a thread.
@@ -127,8 +128,8 @@ private final class FirstRows {
         let base =
             refresher.configuration.segmentRules.isOn
             ? BaseDraft(need, stateStore: refresher.stateStore, files: refresher.files, configuration: refresher.configuration) : nil
-        let full = refresher.rules.bytesInBlock, kept = 2 * full
-        // A block ends after the row that passes its limit.
+        // A block ends after the row that passes its limit: a long one doubles the room.
+        let full = refresher.rules.bytesInBlock, kept = 3 * full
         let blocks = ReusedValues { PackedRows(references: references, room: full + full / 16) }
         let worker = ItemWorker<SystemLock<PackedRows>>(capacity: Self.waitingBlocks) {
             var ownTexts = RowTexts()

@@ -173,7 +173,7 @@ struct RowTexts: Sendable {
 
 extension [UInt8] {
     /// Appends the digits of a number, without a text in between.
-    fileprivate mutating func append(decimal number: Int64) {
+    mutating func append(decimal number: Int64) {
         if number < 0 { append(UInt8(ascii: "-")) }
         var rest = number.magnitude, first = count
         repeat {

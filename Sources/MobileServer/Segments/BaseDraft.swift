@@ -28,6 +28,7 @@ final class BaseDraft: Sendable {
 
     private let stored: SystemLock<Stored>
 
+    /// Compressing takes half of the time of writing, so rows hardly ever wait.
     private static let waitingTexts = 1
 
     private let log: @Sendable (String) -> Void

@@ -144,7 +144,7 @@ enum SQLiteStateSchema {
             INSERT INTO _back_end (package, name, applied) SELECT package, name, applied FROM _back_end_3;
             INSERT INTO _counter (name, next) SELECT 'surrogate key', max(next_key) FROM _package_3 HAVING max(next_key) IS NOT NULL;
             """)
-        let insert = try connection.statement("INSERT INTO _key (object, k, sk) VALUES (?1, ?2, ?3)")
+        let insert = try connection.statement("INSERT INTO _key (object, k, sk) VALUES (?1, \(StateDialect.sqlite.keptKey("?2")), ?3)")
         for row in try connection.rows("SELECT o.id, p.name || '/' || o.name FROM _object AS o JOIN _package AS p ON p.id = o.package") {
             let table = row[1].text ?? ""
             let keys = try connection.statement("SELECT k, _sk FROM \(SQLText.quoted(table + "/keys"))")

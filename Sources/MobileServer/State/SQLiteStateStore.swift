@@ -82,8 +82,6 @@ struct SQLiteStateStore: StateStore {
         profile.maxConnections = 1
         profile.cacheSize = .megabytes(8)
         profile.createsFile = false
-        // Drafts add rows and remove none.
-        profile.secureDelete = false
         profile.synchronous = .normal
         return try Database(profile)
     }

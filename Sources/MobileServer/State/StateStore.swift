@@ -108,7 +108,7 @@ package struct StateDialect: Sendable {
     package let bytes: String
     /// The type of a row's key in the back end, as the state keeps it.
     let rowKey: String
-    /// Returns the key that the state keeps for one as a text (see ``KeyText``). As a text again it is `CAST(k AS TEXT)`.
+    /// Returns the SQL of a kept key, from the SQL of its text (see ``KeyText``). The text of a kept key is `CAST(k AS TEXT)`.
     let keptKey: @Sendable (_ text: String) -> String
     /// The end of the definition of a table that is ordered by its primary key.
     package let ordered: String
@@ -129,8 +129,10 @@ package struct StateDialect: Sendable {
 
     static let sqlite = StateDialect(
         id: "INTEGER PRIMARY KEY", bytes: "BLOB",
-        // Integers are ordered as numbers: those that grow are added at the end of the table, in half of the time.
-        rowKey: "BLOB", keptKey: { "\(ExactNumber.plainInteger)(\($0))" },
+        // Integers are kept as such, in a type that converts nothing: in the order of numbers, those that grow are added at the end of their object's keys,
+        // in half of the time. Any number is less than a text. The check refuses the statements of a release that knows texts only and still runs, which
+        // would give each row a second surrogate key.
+        rowKey: "BLOB CHECK (k < '' OR CAST(CAST(k AS INTEGER) AS TEXT) <> k)", keptKey: { "\(ExactNumber.plainInteger)(\($0))" },
         ordered: " WITHOUT ROWID", lock: "", keepsHistory: false, isShared: false, outerJoin: "CROSS JOIN",
         index: { " INDEXED BY \($0)" },
         numbers: { "SELECT value FROM json_each(\($0))" },

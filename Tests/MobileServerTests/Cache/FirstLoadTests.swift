@@ -300,7 +300,7 @@ import Testing
         }
         let device = try TestDevice(server)
         try device.synchronize()
-        let keys = try server.state { try $0.rows("SELECT k, sk FROM _key", []) }.map { (Array(($0[0].text ?? "").utf8), $0[1].integer ?? 0) }
+        let keys = try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []) }.map { (Array(($0[0].text ?? "").utf8), $0[1].integer ?? 0) }
         #expect(keys.count == 205)
         func key(_ word: String) -> Int64? { keys.first { $0.0 == Array(KeyText(.text(word)).text.utf8) }?.1 }
         let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
@@ -324,7 +324,7 @@ import Testing
         try device.synchronize()
         func keys() throws -> [String: Int64] {
             Dictionary(
-                uniqueKeysWithValues: try server.state { try $0.rows("SELECT k, sk FROM _key", []).map { ($0[0].text ?? "", $0[1].integer ?? 0) } })
+                uniqueKeysWithValues: try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []).map { ($0[0].text ?? "", $0[1].integer ?? 0) } })
         }
         let first = try keys()
         #expect(Set(first.keys) == Set(words.map { KeyText(.text($0)).text }))

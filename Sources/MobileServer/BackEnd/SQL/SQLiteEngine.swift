@@ -27,8 +27,6 @@ final class SQLiteEngine: SQLEngine {
             profile.foreignKeys = true
             profile.createsFile = false
             profile.connectionTimeout = timeout
-            // A load reads each page once: a larger cache takes memory and gives nothing back.
-            profile.cacheSize = .megabytes(2)
             profile.maxConnections = 1
             database = try Database(profile)
             profile.maxConnections = 2
