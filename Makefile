@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo build-tests test install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
+.PHONY: help demo test install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -24,9 +24,6 @@ export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 
 # The beginning of the names of files for the events of the last run of all tests: see .ci/test.
 EVENTS ?=
-
-build-tests: ready-to-test
-	@swift build --build-tests
 
 test: ready-to-test ## run all tests, those of the server twice: with its state in PostgreSQL and in SQLite
 ifeq ($(ARGS),)

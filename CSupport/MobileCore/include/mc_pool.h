@@ -181,7 +181,8 @@ void mc_ticket_free(mc_ticket *MC_NULLABLE ticket);
 /// Any thread, any time before the ticket is freed; it stays interrupted. COMMIT and ROLLBACK are not interrupted.
 void mc_ticket_interrupt(mc_ticket *ticket);
 
-/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message contains `waited_ns`; without effect afterwards.
+/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message contains `waited_ns`; one that has not begun yet, as soon as
+/// it does. Without effect afterwards.
 void mc_ticket_time_out(mc_ticket *ticket, int64_t waited_ns);
 
 MC_NONNULL_END

@@ -196,7 +196,10 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     const mc_finding finding = find(pool, checkout, &connection, &failure);
     if (finding == FOUND_CONNECTION)
         mc_activate(connection, checkout);
-    if (finding == FOUND_NONE && waiter != NULL) {
+    const bool has_expired = finding == FOUND_NONE && checkout->ticket != NULL && checkout->ticket->expired_ns >= 0;
+    if (has_expired) {
+        (void)mc_fail_waited(pool, checkout, checkout->ticket->expired_ns, &failure);
+    } else if (finding == FOUND_NONE && waiter != NULL) {
         mc_waiter_enqueue(pool, waiter);
         waiter = NULL;  // its queue owns it until its callback
         (void)pthread_mutex_unlock(&pool->mutex);
@@ -204,7 +207,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     mc_free(waiter);
-    if (finding == FOUND_NONE)
+    if (finding == FOUND_NONE && !has_expired)
         (void)mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
     else if (finding == FOUND_ROOM_FOR_READER)
         (void)open_reader(pool, checkout, &connection, &failure);

@@ -111,6 +111,9 @@ struct mc_ticket {
     pthread_mutex_t mutex;
     atomic_bool interrupted;
     mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
+    bool is_used;   ///< whether it has been in a pool
+    // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the pool.
+    int64_t expired_ns;
 };
 
 struct mc_pool {

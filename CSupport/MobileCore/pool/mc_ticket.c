@@ -9,12 +9,14 @@ mc_status mc_ticket_attach(mc_pool *pool, mc_ticket *ticket, const mc_checkout *
     if (ticket == NULL)
         return MC_OK;
     (void)pthread_mutex_lock(&ticket->mutex);
-    if (ticket->pool != NULL)
+    if (ticket->pool != NULL) {
         status = mc_fail(error, MC_ERROR_MISUSE, "the ticket of this check-out is in use by another one");
-    else if (atomic_load(&ticket->interrupted))
+    } else if (atomic_load(&ticket->interrupted)) {
         status = mc_fail_interrupted(checkout, error);
-    else
+    } else {
         ticket->pool = pool;
+        ticket->is_used = true;
+    }
     (void)pthread_mutex_unlock(&ticket->mutex);
     return status;
 }
@@ -25,6 +27,7 @@ void mc_ticket_detach(mc_ticket *ticket)
         return;
     (void)pthread_mutex_lock(&ticket->mutex);
     ticket->pool = NULL;
+    ticket->expired_ns = -1;
     (void)pthread_mutex_unlock(&ticket->mutex);
 }
 
@@ -38,6 +41,8 @@ mc_status mc_ticket_create(mc_ticket **out, mc_error *error)
     }
     atomic_init(&ticket->interrupted, false);
     ticket->pool = NULL;
+    ticket->is_used = false;
+    ticket->expired_ns = -1;
     *out = ticket;
     return MC_OK;
 }
@@ -62,9 +67,23 @@ static mc_waiter *waiter_of(mc_pool *pool, const mc_ticket *ticket)
     return NULL;
 }
 
+static bool has_ticket(const mc_connection *connection, const mc_ticket *ticket)
+{
+    return connection != NULL && connection->is_active && connection->ticket == ticket;
+}
+
+/// Whether a connection was granted for the ticket.
+static bool is_granted(const mc_pool *pool, const mc_ticket *ticket)
+{
+    bool found = has_ticket(pool->writer, ticket);
+    for (const mc_connection *reader = pool->active_readers; reader != NULL && !found; reader = reader->next)
+        found = has_ticket(reader, ticket);
+    return found;
+}
+
 static void interrupt_connection(mc_connection *connection, const mc_ticket *ticket)
 {
-    if (connection == NULL || !connection->is_active || connection->ticket != ticket)
+    if (!has_ticket(connection, ticket))
         return;
     atomic_store(&connection->interrupted, true);
     sqlite3_interrupt(connection->db);
@@ -104,8 +123,13 @@ void mc_ticket_time_out(mc_ticket *ticket, int64_t waited_ns)
         if (waiter != NULL) {
             (void)mc_fail_waited(pool, waiter->checkout, waited_ns, &waiter->failure);
             mc_end_wait(pool, waiter, NULL, &callbacks);
+        } else if (!is_granted(pool, ticket)) {
+            ticket->expired_ns = waited_ns;
         }
         (void)pthread_mutex_unlock(&pool->mutex);
+    } else if (!ticket->is_used) {
+        // The thread that is about to wait may be the slower one.
+        ticket->expired_ns = waited_ns;
     }
     (void)pthread_mutex_unlock(&ticket->mutex);
     if (pool != NULL)

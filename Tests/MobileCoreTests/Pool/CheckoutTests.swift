@@ -308,6 +308,32 @@ import Testing
         core.giveBack(writer)
     }
 
+    @Test func `a time-out before the wait begins ends it, one during the work or after it has no effect`() throws {
+        let core = try CorePool(), grants = Grants(), ticket = try Ticket()
+        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
+        mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
+        let writer = try #require(grants.connections.first)
+        mc_ticket_time_out(ticket.handle, 1_500_000_000)
+        checkout.ticket = ticket.handle
+        mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
+        #expect(grants.errors.map(\.code) == [MC_ERROR_TIMEOUT] && core.statistics.waiting_for_writer == 0)
+        #expect(grants.errors.first?.message.hasPrefix("no write connection within 1.5 s: \"a write without a label\" has held it") == true)
+        core.giveBack(writer)
+        // The same ticket for two more check-outs: late time-outs of the first ones do not end the next.
+        mc_ticket_time_out(ticket.handle, 1_500_000_000)
+        mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
+        mc_ticket_time_out(ticket.handle, 1_500_000_000)
+        core.giveBack(writer)
+        checkout.ticket = nil
+        mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
+        checkout.ticket = ticket.handle
+        mc_pool_checkout_later(core.pool, &checkout, Grants.callback, grants.context)
+        #expect(core.statistics.waiting_for_writer == 1 && grants.errors.count == 1)
+        mc_ticket_time_out(ticket.handle, 2_000_000_000)
+        #expect(grants.errors.count == 2 && grants.errors.last?.message.hasPrefix("no write connection within 2.0 s") == true)
+        core.giveBack(writer)
+    }
+
     @Test func `many threads read and write, and nothing is lost`() throws {
         let core = try CorePool {
             $0.readers = 3; $0.page_size = 4096; $0.cache_bytes = 40960
