@@ -12,6 +12,15 @@
 /// The result of a check-out's search, without a wait.
 typedef enum mc_finding { FOUND_NONE, FOUND_CONNECTION, FOUND_ROOM_FOR_READER, FOUND_FAILURE } mc_finding;
 
+/// With the pool locked: no connection is free, and the caller waits for one unless its time is over already.
+static mc_finding find_none(const mc_pool *pool, const mc_checkout *checkout, mc_error *error)
+{
+    if (checkout->ticket == NULL || checkout->ticket->expired_ns < 0)
+        return FOUND_NONE;
+    (void)mc_fail_waited(pool, checkout, checkout->ticket->expired_ns, error);
+    return FOUND_FAILURE;
+}
+
 /// With the pool locked.
 static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
 {
@@ -29,7 +38,7 @@ static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection
             return FOUND_FAILURE;
         }
         if (pool->writer->is_active)
-            return FOUND_NONE;
+            return find_none(pool, checkout, error);
         *out = pool->writer;
         return FOUND_CONNECTION;
     }
@@ -42,7 +51,7 @@ static mc_finding find(mc_pool *pool, const mc_checkout *checkout, mc_connection
         pool->readers_opening++;
         return FOUND_ROOM_FOR_READER;
     }
-    return FOUND_NONE;
+    return find_none(pool, checkout, error);
 }
 
 /// Opens the reader for which `find` has reserved a place. If that fails and no other reader exists, all waits for a reader fail as well.
@@ -196,10 +205,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     const mc_finding finding = find(pool, checkout, &connection, &failure);
     if (finding == FOUND_CONNECTION)
         mc_activate(connection, checkout);
-    const bool has_expired = finding == FOUND_NONE && checkout->ticket != NULL && checkout->ticket->expired_ns >= 0;
-    if (has_expired) {
-        (void)mc_fail_waited(pool, checkout, checkout->ticket->expired_ns, &failure);
-    } else if (finding == FOUND_NONE && waiter != NULL) {
+    if (finding == FOUND_NONE && waiter != NULL) {
         mc_waiter_enqueue(pool, waiter);
         waiter = NULL;  // its queue owns it until its callback
         (void)pthread_mutex_unlock(&pool->mutex);
@@ -207,7 +213,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
     }
     (void)pthread_mutex_unlock(&pool->mutex);
     mc_free(waiter);
-    if (finding == FOUND_NONE && !has_expired)
+    if (finding == FOUND_NONE)
         (void)mc_fail(&failure, MC_ERROR_NO_MEMORY, "no memory to wait for a connection");
     else if (finding == FOUND_ROOM_FOR_READER)
         (void)open_reader(pool, checkout, &connection, &failure);

@@ -14,6 +14,15 @@ import Testing
         try cache.close()
     }
 
+    /// Makes all keys of rows texts.
+    private static let toVersion11 = [
+        "DROP INDEX _key_sk", "ALTER TABLE _key RENAME TO _key_12",
+        "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k)) WITHOUT ROWID",
+        "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)", "INSERT INTO _key (object, k, sk) SELECT object, k, sk FROM _key_12",
+        "DROP TABLE _key_12",
+        "PRAGMA user_version = 11",
+    ]
+
     /// Removes what version 7 added.
     static let toVersion6 =
         ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
@@ -148,14 +157,7 @@ import Testing
         let present = try keys("typeof(k)"), rows = device.rows
         #expect(Set(present.map { $0[3] }) == ["integer", "text"], "keys of one attribute and of several")
         try server.server.close()
-        try change(
-            server,
-            [
-                "DROP INDEX _key_sk", "ALTER TABLE _key RENAME TO _key_12",
-                "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k)) WITHOUT ROWID",
-                "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)", "INSERT INTO _key (object, k, sk) SELECT object, k, sk FROM _key_12",
-                "DROP TABLE _key_12", "PRAGMA user_version = 11",
-            ])
+        try change(server, Self.toVersion11)
         try server.restartClosed()
         #expect(try keys("typeof(k)") == present)
         #expect(try server.state { try $0.rows("SELECT name FROM sqlite_schema WHERE tbl_name LIKE '\\_key\\_1%' ESCAPE '\\'") }.isEmpty)
@@ -167,6 +169,29 @@ import Testing
         let result = try device.synchronize()
         #expect(result.status == 200 && result.resets.isEmpty && result.upserts == ["Customer": 1] && result.deletes.isEmpty)
         #expect(device.rows["Customer"]?.keys == rows["Customer"]?.keys && device.rows["Line"] == rows["Line"])
+    }
+
+    @Test func `a cache that cannot be brought up to date stays as it is, and can be later`() throws {
+        let server = try FieldSales.server()
+        let device = try TestDevice.inRegion("NORTH", of: server)
+        try server.server.close()
+        // The name that the conversion of the keys gives to their former table.
+        try change(server, Self.toVersion11 + ["CREATE TABLE _key_11 (x)"])
+        func content() throws -> [[Value]] {
+            let cache = try Database(ConnectionProfile(path: server.folder.file("cache.db")))
+            defer { try? cache.close() }
+            return try cache.read { connection in
+                try connection.rows("SELECT * FROM _key ORDER BY sk") + connection.rows("SELECT name, sql FROM sqlite_schema ORDER BY name")
+                    + connection.rows("PRAGMA user_version")
+            }
+        }
+        let before = try content()
+        #expect(#expect(throws: ServerError.self) { try MobileServer(server.configuration) }?.code == .cache)
+        #expect(try content() == before && before.last == [11])
+        try change(server, ["DROP TABLE _key_11"])
+        try server.restartClosed()
+        let result = try device.synchronize()
+        #expect(result.status == 200 && result.resets.isEmpty && result.upserts.isEmpty && result.deletes.isEmpty)
     }
 
     @Test("a cache of a later release is refused and left as it is; so is a file that is no cache, and one that is not there", .backEndInFile)

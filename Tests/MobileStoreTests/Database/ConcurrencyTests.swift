@@ -50,6 +50,21 @@ import Testing
         try await database.write(timeout: .zero) { _ in }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `each of many waits ends, also where its time is over before it begins`() async throws {
+        let holder = Holder(database), database = database
+        await withTaskGroup(of: StoreError.Code?.self) { group in
+            for number in 0..<4000 {
+                group.addTask {
+                    do { try await database.write(timeout: .microseconds(number % 100)) { _ in } } catch { return (error as? StoreError)?.code }
+                    return nil
+                }
+            }
+            for await code in group { #expect(code == .timeout) }
+        }
+        holder.release()
+        try await database.write { _ in }
+    }
+
     @Test func `tasks that wait hold no cooperative thread`() async throws {
         let holder = Holder(database)
         let database = database
