@@ -136,8 +136,8 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileProtocol",
-                "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
+                "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileCrypto",
+                "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
                 "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks",

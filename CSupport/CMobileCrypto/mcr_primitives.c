@@ -6,6 +6,14 @@
 
 #include "CMobileCrypto.h"
 
+/// By default libcrypto frees what belongs to its threads when the process exits, also while threads still run: a thread that ends at that moment frees
+/// the same again, and one that still works fails. Only its first initialization can turn this off, hence before `main`. The system takes back the memory.
+__attribute__((constructor)) static void keep_libcrypto_until_exit(void)
+{
+    // A failure means that there is no memory; the first use reports it.
+    (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, NULL);
+}
+
 mcr_status mcr_random(uint8_t *bytes, size_t length)
 {
     while (length > 0) {

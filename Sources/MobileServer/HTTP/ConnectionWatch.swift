@@ -5,17 +5,17 @@
 ///     (deadline)   (deadline,  (none)         (deadline after a pause)
 ///                   rate)
 ///
-/// A connection is known from the moment of its acceptance until just before its descriptor is closed. The loop's thread does both and the cut, so the
-/// cut never affects another connection with the same descriptor.
+/// A connection with a limit is known until just before its descriptor is closed. The loop's thread closes it and does the cut, so the cut never affects
+/// another connection with the same descriptor. One without a limit takes no memory: thousands listen for events.
 struct ConnectionWatch {
     private struct Watched {
-        /// The time by which the awaited header or body must be complete; nil while the server is at work.
-        var deadline: ContinuousClock.Instant?
+        /// The time by which the awaited header or body must be complete.
+        let deadline: ContinuousClock.Instant
         /// The limits of the incoming body.
         var body: (limits: BodyLimits, began: ContinuousClock.Instant, bytes: Int)?
 
         func isLate(_ now: ContinuousClock.Instant) -> Bool {
-            if let deadline, now >= deadline { return true }
+            if now >= deadline { return true }
             guard let (limits, began, bytes) = body, case let late = now - began - limits.grace, late > .zero else { return false }
             return Double(bytes) < Double(limits.leastRate) * (late / .seconds(1))
         }
@@ -47,7 +47,7 @@ struct ConnectionWatch {
     mutating func received(_ count: Int, on descriptor: Int32) { watched[descriptor]?.body?.bytes += count }
 
     /// Ends the limits of the request, which is complete: now the client waits.
-    mutating func answers(_ descriptor: Int32) { watched[descriptor] = Watched() }
+    mutating func answers(_ descriptor: Int32) { watched[descriptor] = nil }
 
     /// Forgets a connection that ends; its descriptor is still open.
     mutating func ended(_ descriptor: Int32) { watched[descriptor] = nil }
@@ -60,7 +60,7 @@ struct ConnectionWatch {
         for (descriptor, connection) in watched where connection.isLate(now) {
             // The daemon finds the end, and closes the descriptor.
             SystemSocket.shut(descriptor, .both)
-            watched[descriptor] = Watched()
+            watched[descriptor] = nil
         }
     }
 }

@@ -27,7 +27,7 @@ final class DaemonRequest: @unchecked Sendable {
     }
 
     let service: HTTPService
-    private let path: String
+    private var path: String
     private let method: String
     private var headers: [String: String]
     private let route: HTTPApplication.Route
@@ -310,11 +310,12 @@ final class DaemonRequest: @unchecked Sendable {
 
     /// Begins a response of events. The connection rests from now on: only what it needs is kept.
     private func stream(_ listener: EventListener) -> OpaquePointer? {
-        headers = [:]
+        (headers, path) = ([:], "")
         mhs_expect_slow_events(descriptor, Self.eventSendBuffer)
         let stream = EventStream(listener, for: self, time: service.configuration.listeningTime)
         let context = Unmanaged.passRetained(stream)
-        let response = MHD_create_response_from_callback(mhs_unknown_length(), 256, EventStream.read, context.toOpaque(), EventStream.free)
+        // The library's own block is used only for clients of HTTP/1.0; chunks are made in the connection's memory.
+        let response = MHD_create_response_from_callback(mhs_unknown_length(), 64, EventStream.read, context.toOpaque(), EventStream.free)
         guard response != nil else {
             context.release()
             return nil

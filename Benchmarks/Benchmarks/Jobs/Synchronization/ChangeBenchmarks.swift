@@ -202,10 +202,12 @@ enum ChangeBenchmarks {
 
     private static let deviceCount = 100
 
-    private static func synchronize(_ workspace: Workspace, _ watch: inout Stopwatch, _ work: ([BenchDevice]) throws -> Int64) throws -> Outcome {
+    private static func synchronize(
+        _ workspace: Workspace, _ watch: inout Stopwatch, _ work: ([BenchDevice], inout Stopwatch) throws -> Int64
+    ) throws -> Outcome {
         let partition = try ChangingPartition.of(workspace, rows: 1000)
         let devices = try (0..<deviceCount).map { _ in try device(workspace, partition.server) }
-        let done = try watch.measure { try work(devices) }
+        let done = try work(devices, &watch)
         for device in devices {
             try device.package.closeConnection()
             try device.close()
@@ -214,27 +216,40 @@ enum ChangeBenchmarks {
         return Outcome(rows: done, checksum: 0)
     }
 
+    /// Synchronizes all devices, each on a thread of its own that waits for the start.
+    private static func atOnce(_ devices: [BenchDevice], _ watch: inout Stopwatch) throws -> Int64 {
+        let done = SystemLock<Int64>(0), ready = DispatchGroup(), ended = DispatchGroup(), start = DispatchSemaphore(value: 0)
+        for index in devices.indices {
+            // Each device is used by one thread.
+            nonisolated(unsafe) let device = devices[index]
+            ready.enter()
+            ended.enter()
+            Thread.detachNewThread {
+                ready.leave()
+                start.wait()
+                if (try? device.package.synchronize()) != nil { done.withLock { $0 += 1 } }
+                ended.leave()
+            }
+        }
+        ready.wait()
+        watch.measure {
+            for _ in devices { start.signal() }
+            ended.wait()
+        }
+        return done.withLock { $0 }
+    }
+
     private static let devices = Benchmark(
         id: "sync.devices.100", shows: "synchronizations per second of \(deviceCount) devices at once", limit: 1.5, isRate: true, countsRows: false,
         note: "without changes; clients and server share the machine",
         prepare: { _ = try ChangingPartition.of($0, rows: 1000) },
         reference: Side("one device after the other") { workspace, watch in
-            try synchronize(workspace, &watch) { devices in
-                for device in devices { try device.package.synchronize() }
+            try synchronize(workspace, &watch) { devices, watch in
+                try watch.measure { for device in devices { try device.package.synchronize() } }
                 return Int64(devices.count)
             }
         },
-        subject: Side("all devices at once", threads: 2) { workspace, watch in
-            try synchronize(workspace, &watch) { devices in
-                let done = SystemLock<Int64>(0)
-                // Each device is used by one thread.
-                nonisolated(unsafe) let devices = devices
-                DispatchQueue.concurrentPerform(iterations: devices.count) { index in
-                    if (try? devices[index].package.synchronize()) != nil { done.withLock { $0 += 1 } }
-                }
-                return done.withLock { $0 }
-            }
-        })
+        subject: Side("all devices at once", threads: 2) { try synchronize($0, &$1, atOnce) })
 }
 
 /// A running server over a back end that other applications change.

@@ -62,7 +62,7 @@ enum LoadBenchmarks {
 
     private static let firsts = Benchmark(
         id: "sync.first.200", shows: "processor time of the server for 200 first synchronizations of one partition of 100,000 rows", limit: 2.0,
-        countsRows: false, pairs: 3, note: "processor time, not duration; the requests of a device, sent again by libcurl",
+        countsRows: false, note: "processor time, not duration; the requests of a device, sent again by libcurl",
         prepare: { workspace in _ = try PreparedPartition.of(workspace, rows: rows(workspace)) },
         reference: Side("nginx: the same bytes as files, in as many requests") { workspace, watch in
             let recorded = try RecordedSynchronization.of(workspace), nginx = try FileServer(workspace)

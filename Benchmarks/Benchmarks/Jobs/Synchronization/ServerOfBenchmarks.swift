@@ -1,4 +1,5 @@
 import Foundation
+import MobileCrypto
 import MobileModel
 import MobileObjects
 import MobileServer
@@ -108,6 +109,8 @@ final class ServerOfBenchmarks {
         configuration.log = { _ in }
         configuration.storeAddress = settings.store
         configuration.segmentDirectory = folder + "/segments"
+        // Registrations are preparations: with the default, 1,800 devices of one benchmark would take four minutes.
+        configuration.passwordParameters.n = 1024
         // All connections of a benchmark belong to one device.
         configuration.limits.listeningConnections = 12_000
         configuration.limits.listeningConnectionsPerUser = 12_000

@@ -1,0 +1,21 @@
+import Foundation
+import Testing
+
+@testable import MobileCrypto
+
+/// What threads that still run can do while the process exits.
+@Suite struct ProcessExitTests {
+    @Test func `cryptography works until the process has ended`() async {
+        await #expect(processExitsWith: .success) {
+            // Registered before the first use of cryptography, so that it runs after whatever that may register.
+            let isRegistered =
+                atexit {
+                    let isWorking = (try? RandomBytes.make(16)) != nil && (try? SHA256.digest(of: "abc"))?.hexadecimal.hasPrefix("ba7816bf") == true
+                    _exit(isWorking ? EXIT_SUCCESS : EXIT_FAILURE)
+                } == 0
+            let used = try RandomBytes.make(16)
+            #expect(isRegistered && used.count == 16)
+            exit(EXIT_FAILURE)
+        }
+    }
+}
