@@ -6,8 +6,8 @@
 
 #include "CMobileCrypto.h"
 
-/// By default libcrypto frees what belongs to its threads when the process exits, also while threads still run: a thread that ends at that moment frees
-/// the same again, and one that still works fails. Only its first initialization can turn this off, hence before `main`. The system takes back the memory.
+/// By default libcrypto frees the data of all threads when the process exits, also while they run: a thread that ends at that moment frees its data
+/// again, and one that still works fails. Only the first initialization can turn this off, so it happens before `main`. The system takes back the memory.
 __attribute__((constructor)) static void keep_libcrypto_until_exit(void)
 {
     // A failure means that there is no memory; the first use reports it.

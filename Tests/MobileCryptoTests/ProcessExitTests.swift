@@ -3,11 +3,11 @@ import Testing
 
 @testable import MobileCrypto
 
-/// What threads that still run can do while the process exits.
+/// The work of threads that still run while the process exits.
 @Suite struct ProcessExitTests {
     @Test func `cryptography works until the process has ended`() async {
         await #expect(processExitsWith: .success) {
-            // Registered before the first use of cryptography, so that it runs after whatever that may register.
+            // Registered before the first use of cryptography, so that it runs after the handlers that the use registers.
             let isRegistered =
                 atexit {
                     let isWorking = (try? RandomBytes.make(16)) != nil && (try? SHA256.digest(of: "abc"))?.hexadecimal.hasPrefix("ba7816bf") == true

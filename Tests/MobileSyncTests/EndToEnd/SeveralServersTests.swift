@@ -36,21 +36,29 @@ struct SeveralServersTests {
         let field = try (0..<Self.devices).map { try FieldWorker($0, directory, port: fleet.port) }
         try field.inParallel { try $0.begin() }
         var random = SeededGenerator(seed: UInt64(Self.seconds == nil ? 7 : Date().timeIntervalSince1970))
-        let end = ContinuousClock.now + .seconds(Self.seconds ?? 0), rounds = SystemLock(0)
+        let end = ContinuousClock.now + .seconds(Self.seconds ?? 0), disturbances = SystemLock(0)
         var plan = Disturbance.allCases
         repeat {
-            let disturbance = plan.popLast() ?? Disturbance.allCases.randomElement(using: &random) ?? .kill
-            let target = Int.random(in: 0..<fleet.count, using: &random)
-            let isDone = DispatchSemaphore(value: 0)
-            let failure = SystemLock<(any Error)?>(nil)
+            let first = plan.popLast(), seed = random.next()
+            let hasWorked = DispatchSemaphore(value: 0), isDone = DispatchSemaphore(value: 0), failure = SystemLock<(any Error)?>(nil)
             Thread.detachNewThread {
-                do { try Self.disturb(disturbance, target, fleet, postgreSQL) } catch { failure.withLock { $0 = error } }
+                var random = SeededGenerator(seed: seed), next = first
+                do {
+                    // A round of a thousand devices takes minutes.
+                    repeat {
+                        let disturbance = next ?? Disturbance.allCases.randomElement(using: &random) ?? .kill
+                        try Self.disturb(disturbance, Int.random(in: 0..<fleet.count, using: &random), fleet, postgreSQL)
+                        disturbances.withLock { $0 += 1 }
+                        next = nil
+                    } while Self.seconds != nil && hasWorked.wait(timeout: .now() + 5) == .timedOut
+                } catch { failure.withLock { $0 = error } }
                 isDone.signal()
             }
-            try field.inParallel { try $0.work() }
+            let work = Result { try field.inParallel { try $0.work() } }
+            hasWorked.signal()
             isDone.wait()
+            try work.get()
             if let error = failure.withLock({ $0 }) { throw error }
-            rounds.withLock { $0 += 1 }
         } while !plan.isEmpty || ContinuousClock.now < end
 
         try field.inParallel { try $0.settle() }
@@ -67,7 +75,7 @@ struct SeveralServersTests {
         }
         let visits = try backEnd.read { try $0.number("SELECT count(*) FROM customer WHERE name LIKE 'Device %'") }
         #expect(visits == field.reduce(0) { $0 + Int64($1.expected.count) })
-        print("\(field.count) devices, \(rounds.withLock { $0 }) disturbances, \(field.reduce(0) { $0 + $1.operations }) operations, \(visits) rows")
+        print("\(field.count) devices, \(disturbances.withLock { $0 }) disturbances, \(field.reduce(0) { $0 + $1.operations }) operations, \(visits) rows")
     }
 
     @Test("nginx sends the segments of a large download from the server's files, also parts of them, to the session that they were granted to")
