@@ -18,4 +18,24 @@ import Testing
             exit(EXIT_FAILURE)
         }
     }
+
+    @Test func `threads that end during the exit do not crash the process`() async {
+        for _ in 0..<20 {
+            await #expect(processExitsWith: .success) {
+                let begun = DispatchSemaphore(value: 0)
+                // Each thread ends right after its use of cryptography, and the next one takes its place.
+                @Sendable func follow() {
+                    Thread.detachNewThread {
+                        let isWorking = (try? RandomBytes.make(16)) != nil && (try? SHA256.digest(of: "abc")) != nil
+                        if !isWorking { _exit(EXIT_FAILURE) }
+                        begun.signal()
+                        follow()
+                    }
+                }
+                for _ in 0..<8 { follow() }
+                for _ in 0..<200 { begun.wait() }
+                exit(EXIT_SUCCESS)
+            }
+        }
+    }
 }

@@ -35,10 +35,8 @@ package final class PostgreSQLServer: Sendable {
         port = usesTCP ? try ServerFolder.freePort() : 5432
         var all = [
             "listen_addresses": usesTCP ? "127.0.0.1" : "''", "port": "\(port)", "unix_socket_directories": folder,
-            "fsync": isDurable ? "on" : "off", "full_page_writes": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200",
-            "max_locks_per_transaction": "256", "autovacuum": "off", "log_min_messages": "fatal",
-            // Without statistics the planner takes short queries for long ones, and compiles them.
-            "jit": "off",
+            "fsync": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200", "max_locks_per_transaction": "256",
+            "autovacuum": "off", "log_min_messages": "fatal",
         ]
         all.merge(settings) { $1 }
         self.settings = all

@@ -28,6 +28,21 @@ import Testing
         #expect(first.isQuiet(), "an event is sent once")
     }
 
+    @Test("a client of HTTP/1.0, such as a proxy, gets the same events without chunks")
+    func oldProtocol() throws {
+        let server = try FieldSales.server()
+        let http = try HTTPServer(listening: server.server)
+        defer { http.stop() }
+        let device = try TestDevice.inRegion("NORTH", of: server), listener = try ListeningConnection(http, device, version: "1.0")
+        #expect(listener.reads("\r\n\r\nevent: listening\ndata: {}\n\n") && listener.isQuiet(), "\(listener.text)")
+        for name in ["Harbour Goods", "Harbour Foods"] {
+            try change(server, "UPDATE \"the customers\" SET name = '\(name)' WHERE \"customer no\" = 1")
+            #expect(listener.news() == ["default"])
+        }
+        try change(server, #"UPDATE "order line" SET quantity = 6 WHERE "order" = 10 AND line = 1"#)
+        #expect(listener.news() == ["lines"] && listener.isQuiet())
+    }
+
     @Test("a device that missed changes hears about them at once, and one without a token too")
     func missed() throws {
         let server = try FieldSales.server()

@@ -12,9 +12,11 @@ final class ListeningConnection {
     private(set) var text = ""
 
     /// Sends the request of a device.
-    init(_ http: HTTPServer, _ device: TestDevice, groups: [String] = ["default", "lines"], receiveBuffer: Int32? = nil) throws {
+    init(
+        _ http: HTTPServer, _ device: TestDevice, groups: [String] = ["default", "lines"], version: String = "1.1", receiveBuffer: Int32? = nil
+    ) throws {
         connection = try RawConnection(port: http.port, receiveBuffer: receiveBuffer)
-        send(device, try device.interest(groups))
+        send(device, try device.interest(groups), version: version)
     }
 
     /// Sends a request in the session of a device.
@@ -23,9 +25,9 @@ final class ListeningConnection {
         send(device, body)
     }
 
-    private func send(_ device: TestDevice, _ body: String) {
+    private func send(_ device: TestDevice, _ body: String, version: String = "1.1") {
         connection.send(
-            "POST \(Endpoint.events) HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer \(device.token)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            "POST \(Endpoint.events) HTTP/\(version)\r\nHost: x\r\nAuthorization: Bearer \(device.token)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
         )
     }
 
