@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words clean ready ready-to-test
+.PHONY: help demo test test-on-disk install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words classes clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -19,6 +19,12 @@ demo: ready ## build in release mode and show a whole offline-first application 
 	@swift build -c release --product mobile --quiet
 	@.build/release/mobile demo $(ARGS)
 
+# The build of the tests takes half of the processor time with one process of the compiler for each module: several read the module's other files again, and
+# one more writes the interface, which has its own price in tests, where macros declare them. The index of symbols is for editors; SwiftPM needs it to look
+# for tests of XCTest, but not its part about system libraries. Stack traces need lines and no types. A build without these options begins from nothing.
+TEST_BUILD := $(addprefix -Xswiftc ,-whole-module-optimization -num-threads 2 -no-emit-module-separately-wmo -gline-tables-only \
+    -index-ignore-system-modules -index-ignore-clang-modules -Xfrontend -index-ignore-stdlib)
+
 # The number of tests that run at a time. Without it all begin at once, and hundreds of servers and databases are open together.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 12
 
@@ -27,11 +33,18 @@ EVENTS ?=
 
 test: ready-to-test ## run all tests, those of the server twice: with its state in PostgreSQL and in SQLite
 ifeq ($(ARGS),)
-	@swift build --build-tests
-	@.ci/test $(EVENTS)
+	@.ci/phase 'build of the tests' swift build --build-tests $(TEST_BUILD)
+	@.ci/phase 'tests' .ci/test $(EVENTS)
 else
-	.ci/in-memory swift test --disable-xctest $(ARGS)
+	.ci/in-memory swift test --disable-xctest $(TEST_BUILD) $(ARGS)
 endif
+
+# Files in memory have no disk that a commit waits for, and are never full: see README.md.
+test-on-disk: ready-to-test ## run the tests of core, store, objects and vault with their files on a disk, whose commits wait for it
+	@swift build --build-tests $(TEST_BUILD)
+	@mkdir -p .build/files && TMPDIR=$$(mktemp -d "$$PWD/.build/files/tests.XXXXXX") && export TMPDIR && trap 'rm -rf "$$TMPDIR"' EXIT \
+	    && case $$(stat -f -c %T "$$TMPDIR") in tmpfs|ramfs) echo "$$TMPDIR is in memory, too: build on a disk"; exit 1 ;; esac \
+	    && swift test --skip-build --disable-xctest --filter '^(MobileCore|MobileStore|MobileObjects|MobileVault)Tests\.' $(ARGS)
 
 # The core alone, for programs in C and C++: it takes a C compiler, and no Swift.
 PREFIX ?= /usr/local
@@ -72,31 +85,33 @@ bench: ready-to-test ## measure everything against its reference, in release mod
 # The events of the run are joined with the ids at the beginning of the names of tests. A run with failures is joined as well, then make fails.
 checklist: ready-to-test ## run all tests and list the rows of the object API and of the protocols that they prove
 	@mkdir -p .build && rm -f .build/test-events.jsonl
-	swift build --build-tests --quiet
+	swift build --build-tests --quiet $(TEST_BUILD)
 	swift test --skip-build --disable-xctest --event-stream-output-path .build/test-events.jsonl --event-stream-version 0 > .build/test-output.txt 2>&1 \
 	    || { tail -n 20 .build/test-output.txt; echo 'the test run failed; rows that it proved:'; }
 	@.build/debug/checklist --rows Tests/Conformance/Requirements --events .build/test-events.jsonl --json .build/checklist.json
 
 # Seconds for all fuzz targets together; each gets an equal part.
 FUZZ_SECONDS ?= 1200
+# A short run is over before optimized targets are built: FUZZ_CONFIGURATION=debug.
+FUZZ_CONFIGURATION ?= release
 fuzz: ready-to-test ## run the libFuzzer targets of the C parsers and of the server (FUZZ_SECONDS together, default 1200)
-	@Tests/CoreFuzz/run $(FUZZ_SECONDS)
+	@FUZZ_CONFIGURATION=$(FUZZ_CONFIGURATION) Tests/CoreFuzz/run $(FUZZ_SECONDS)
 
 # More than 5,000 cuts. Each is replayed from the record of a load, opened and checked.
 simulate: ready ## cut the power after every single change of a recorded load, and check the database
-	POWER_CUT_STEP=1 swift test --disable-xctest --filter PowerCutTests $(ARGS)
+	POWER_CUT_STEP=1 swift test --disable-xctest $(TEST_BUILD) --filter PowerCutTests $(ARGS)
 
 # Type checking of 75,000 generated lines takes about a minute.
 large-model: ready ## generate the classes of a model with 200 objects, and compile them
-	swift build --build-tests --quiet
+	swift build --build-tests --quiet $(TEST_BUILD)
 	LARGE_MODEL=1 swift test --skip-build --disable-xctest --filter LargeModelTests $(ARGS)
 
 outside-package: ready ## build and run an application in a package of its own, which sees only the public interface
-	swift build --build-tests --quiet
-	OUTSIDE_PACKAGE=1 swift test --skip-build --disable-xctest --filter HookTests $(ARGS)
+	swift build --build-tests --quiet $(TEST_BUILD)
+	OUTSIDE_PACKAGE=1 swift test --skip-build --disable-xctest --filter 'HookTests|DependentTests' $(ARGS)
 
 soak: ready-to-test ## long variants of tests: 200 killed writers, every allocation failing, thousands of random sequences, a minute of mixed load under the thread sanitizer, other page and cache sizes
-	swift build --build-tests --quiet
+	swift build --build-tests --quiet $(TEST_BUILD)
 	RANDOM_SEQUENCES=25 RANDOM_FIRST=$$(date +%s) swift test --skip-build --disable-xctest --filter '^MobileObjectsTests\.Random'
 	KILL_ROUNDS=200 FAULT_STEP=1 swift test --skip-build --disable-xctest --filter 'KilledWriterTests|FaultTests|ImportFaultsTests'
 	for sizes in '1024 10' '4096 10' '65536 10' '65536 200'; do \
@@ -107,7 +122,7 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 # Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own. At the end a standby that
 # lacks the last commits takes over: each of its 100 devices then fetches the rows of all others.
 soak-server: ready-to-test ## 10 minutes of three servers on PostgreSQL and nginx, with 1,000 devices, kills, drains, cut connections and restarts; then a standby that is promoted
-	swift build --build-tests --quiet
+	swift build --build-tests --quiet $(TEST_BUILD)
 	ulimit -n 65536 2>/dev/null || true; SERVER_SOAK_SECONDS=$${SERVER_SOAK_SECONDS:-600} SERVER_SOAK_DEVICES=$${SERVER_SOAK_DEVICES:-1000} \
 	    swift test --skip-build --disable-xctest --filter SeveralServersTests
 	SERVER_SOAK_DEVICES=100 swift test --skip-build --disable-xctest --filter PromotedStandbyTests
@@ -128,6 +143,17 @@ coverage: ready-to-test ## run all tests and show the part of each module that t
 	FAULT_STEP=1 swift test --disable-xctest --scratch-path .build/coverage --enable-code-coverage \
 	    -Xcc -fprofile-instr-generate -Xcc -fcoverage-mapping -Xcc -fprofile-update=atomic $(ARGS)
 	@.ci/coverage .build/coverage
+
+# A folder of generated classes: its model, and the folder. Tests compare them.
+classes: ready ## write the generated classes of the samples and of the benchmarks, which are in the repository
+	@swift build --product mobile --quiet $(TEST_BUILD)
+	@while read -r model folder; do .build/debug/mobile generate "$$model" --output "$$folder" --clean; done <<< "$$CLASSES"
+define CLASSES
+Sources/SampleCRM/crm.mbo.json Sources/SampleCRM/Generated
+Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json Sources/Samples/Generated
+Benchmarks/Benchmarks/benchmark.mbo.json Benchmarks/Benchmarks/Generated
+endef
+export CLASSES
 
 docs: ready ## build the documentation of all modules into .build/docs
 	@.ci/docs

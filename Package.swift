@@ -66,7 +66,7 @@ let package = Package(
 
         // Shared by client and server.
         .target(name: "MobileStore", dependencies: ["MobileCore", "MobileZlib", "MobileExecution"], swiftSettings: swiftOverC),
-        .target(name: "MobileModel", resources: [.embedInCode("JSONSchema/mbo.schema.json")], swiftSettings: swift),
+        .target(name: "MobileModel", swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
@@ -75,10 +75,7 @@ let package = Package(
         .target(name: "MobileVault", dependencies: ["MobileStore", "MobileCrypto", "MobileExecution"], swiftSettings: swift),
         .target(
             name: "MobileObjects", dependencies: ["MobileStore", "MobileModel", "MobileCrypto", "MobileExecution"], exclude: ["README.md"],
-            resources: [
-                .embedInCode("Errors/superr.bundle/en.lproj/ErrorMessages.strings"),
-                .embedInCode("Errors/superr.bundle/en.lproj/ErrorRemedies.strings"),
-            ], swiftSettings: swift),
+            swiftSettings: swift),
         .target(
             name: "MobileSync",
             dependencies: [
@@ -113,26 +110,30 @@ let package = Package(
 
         // Tools.
         .target(name: "MobileGenerator", dependencies: ["MobileModel"], swiftSettings: swift),
-        .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator"], swiftSettings: swift),
+        .executableTarget(name: "mobilegen", dependencies: ["MobileGenerator", "MobileModel"], swiftSettings: swift),
+        // `mobile generate` and `mobile model` without a terminal. The plugin's tool has none of it.
+        .target(name: "MobileModelCommands", dependencies: ["MobileGenerator", "MobileModel"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
+        // The classes of the samples and of the benchmarks are in the repository: a target that used the plugin would make every package that depends on
+        // this one build the generator twice, also for MobileStore alone. `make classes` writes them, a test compares them with their models.
         .target(
-            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], swiftSettings: swift,
-            plugins: ["MobileGenPlugin"]),
+            name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], exclude: ["crm.mbo.json"], swiftSettings: swift),
         .target(
             name: "SampleStore", dependencies: ["RhoConnectClient", "MobileStore", "MobileTransport", "MobileModel"],
             resources: [.embedInCode("store.mbo.json")], swiftSettings: swift),
         .executableTarget(
             name: "mobile",
             dependencies: [
-                "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileGenerator", "MobileProtocol",
+                "MobileSync", "MobileServer", "MobileObjects", "MobileStore", "MobileModel", "MobileModelCommands", "MobileProtocol",
                 "MobileTransport", "MobileExecution", "SampleCRM", "WorklightClient", "MobileServerWorklight", "RhoConnectClient",
                 "MobileServerRhoConnect", "SampleStore",
             ],
             swiftSettings: swift),
         // The application of the article "Your first application", built here so that a test can run it.
         .executableTarget(
-            name: "Shop", dependencies: ["MobileObjects", "MobileSync", "MobileStore"], path: "Sources/Samples/FirstApplication/Sources/Shop",
-            plugins: ["MobileGenPlugin"]),
+            name: "Shop", dependencies: ["MobileObjects", "MobileSync", "MobileStore"], path: "Sources/Samples",
+            exclude: ["records.sql", "FirstApplication/Package.swift", "FirstApplication/Sources/Shop/records.mbo.json"],
+            sources: ["FirstApplication/Sources/Shop", "Generated"]),
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
@@ -140,8 +141,7 @@ let package = Package(
                 "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
                 "PostgreSQLTestSupport", "TestSupport",
             ],
-            path: "Benchmarks/Benchmarks",
-            swiftSettings: swift, plugins: ["MobileGenPlugin"]),
+            path: "Benchmarks/Benchmarks", exclude: ["benchmark.mbo.json"], swiftSettings: swift),
         .target(
             name: "BenchmarkReferences", dependencies: ["MobileCore", "MobileSQLite", "MobileJansson", "MobileZlib", "MobileCURL"],
             path: "Benchmarks/References"),
@@ -175,7 +175,7 @@ let package = Package(
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
                 "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop", "MobileGenerator", "MobileProtocol", "MobileServerWorklight", "MobileVault",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop", "MobileGenerator", "MobileModelCommands", "MobileProtocol", "MobileServerWorklight", "MobileVault",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
@@ -186,7 +186,7 @@ let package = Package(
             name: "MobileStoreTests",
             dependencies: ["MobileStore", "MobileCore", "MobileZlib", "MobileExecution", "TestSupport", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "TestSupport"], swiftSettings: swift),
-        .testTarget(name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModel", "TestSupport"], swiftSettings: swift),
+        .testTarget(name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModelCommands", "MobileModel", "TestSupport"], swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",
             dependencies: [

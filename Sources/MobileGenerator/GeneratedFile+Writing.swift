@@ -1,4 +1,21 @@
 public import Foundation
+import MobileModel
+
+extension PackageGenerator {
+    /// The reason why no file is generated.
+    private struct Refusal: Error, CustomStringConvertible { let description: String }
+
+    /// Writes all files into `directory`, which is created if it is missing.
+    /// - Parameter progress: called after each object with the number of objects that are done, and of all.
+    /// - Returns: the files in the order of the model, each with whether it was written: see ``GeneratedFile/write(to:)``.
+    /// - Throws: an error for a model without objects, and errors of the file system.
+    @discardableResult
+    public func write(to directory: URL, progress: (Int, Int) -> Void) throws -> [(file: GeneratedFile, isWritten: Bool)] {
+        guard !model.objects.isEmpty else { throw Refusal(description: "\(source): there is no object to generate") }
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        return try makeFiles(progress: progress).map { ($0, try $0.write(to: directory)) }
+    }
+}
 
 extension GeneratedFile {
     /// Writes the file into `directory`, unless a file with the same bytes exists: an unchanged file is not compiled again.

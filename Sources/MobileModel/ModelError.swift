@@ -14,8 +14,9 @@ public struct ModelPath: Sendable, Hashable, CustomStringConvertible {
     /// Creates the path that `steps` lead to from the root.
     public init(steps: [Step]) { self.steps = steps }
 
-    public subscript(key: String) -> ModelPath { ModelPath(steps: steps + [.key(key)]) }
-    public subscript(index: Int) -> ModelPath { ModelPath(steps: steps + [.index(index)]) }
+    // Never inlined: the validator makes hundreds of paths, and each would be a copy of the code that appends to an array.
+    public subscript(key: String) -> ModelPath { @inline(never) get { ModelPath(steps: steps + [.key(key)]) } }
+    public subscript(index: Int) -> ModelPath { @inline(never) get { ModelPath(steps: steps + [.index(index)]) } }
 
     /// Whether `other` is this place or a place inside it.
     func contains(_ other: ModelPath) -> Bool { other.steps.starts(with: steps) }

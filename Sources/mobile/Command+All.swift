@@ -1,4 +1,4 @@
-import MobileGenerator
+import MobileModelCommands
 
 extension Command {
     /// The commands, in the order of the help.

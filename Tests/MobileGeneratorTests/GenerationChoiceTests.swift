@@ -3,7 +3,7 @@ import MobileModel
 import TestSupport
 import Testing
 
-@testable import MobileGenerator
+@testable import MobileModelCommands
 
 /// The choice of the generated parts of a model, and the configurations that keep it.
 @Suite final class GenerationChoiceTests {

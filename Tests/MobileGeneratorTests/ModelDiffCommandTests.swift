@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import MobileGenerator
+@testable import MobileModelCommands
 
 /// `mobile generate --diff` on the command line.
 @Suite final class ModelDiffCommandTests {

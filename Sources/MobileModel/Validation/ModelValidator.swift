@@ -21,6 +21,8 @@ struct ModelValidator {
         return validator.problems
     }
 
+    /// Inlined, its 160 calls are a twentieth of this module's code.
+    @inline(never)
     mutating func report(_ code: ModelProblem.Code, _ path: ModelPath, _ cause: String, suggestion: String? = nil) {
         problems.append(ModelProblem(code, path, cause, suggestion: suggestion))
     }

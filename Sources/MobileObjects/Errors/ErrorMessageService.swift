@@ -113,11 +113,9 @@ public struct MessageBundles: ErrorMessageService {
 
     private static let english: Texts = {
         do {
-            let messages = String(decoding: PackageResources.ErrorMessages_strings, as: UTF8.self)
-            let remedies = String(decoding: PackageResources.ErrorRemedies_strings, as: UTF8.self)
             return Texts(
-                messages: try StringsFile(messages, name: "en.lproj/ErrorMessages.strings").messages,
-                remedies: try StringsFile(remedies, name: "en.lproj/ErrorRemedies.strings").messages)
+                messages: try StringsFile(EnglishTexts.messages, name: "en.lproj/ErrorMessages.strings").messages,
+                remedies: try StringsFile(EnglishTexts.remedies, name: "en.lproj/ErrorRemedies.strings").messages)
         } catch {
             preconditionFailure("the framework's own texts: \(error)")
         }

@@ -1,9 +1,10 @@
 import Foundation
+import MobileGenerator
 import MobileModel
 import TestSupport
 import Testing
 
-@testable import MobileGenerator
+@testable import MobileModelCommands
 
 /// Deployment units of the original platform become models.
 @Suite struct DeploymentUnitTests {

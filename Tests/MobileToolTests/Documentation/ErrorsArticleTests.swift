@@ -58,9 +58,10 @@ import Testing
     private static let bases = ["StoreError.Code": 1000, "ObjectError.Code": 2000, "SyncError.Code": 0, "DataVaultError.Code": 0]
 
     @Test func `the remedies that errors print are those of the article`() throws {
-        let file = SourceReader.root.appending(path: "Sources/MobileObjects/Errors/superr.bundle/en.lproj/ErrorRemedies.strings")
+        let file = try String(contentsOf: SourceReader.root.appending(path: "Sources/MobileObjects/Errors/EnglishTexts.swift"), encoding: .utf8)
+        let remedies = try #require(file.components(separatedBy: "static let remedies").last)
         var printed: [Int: String] = [:]
-        for match in try String(contentsOf: file, encoding: .utf8).matches(of: /"(-?\d+)" = "([^"]+)";/) {
+        for match in remedies.matches(of: /"(-?\d+)" = "([^"]+)";/) {
             if let code = Int(match.1) { printed[code] = String(match.2) }
         }
         var documented: [Int: String] = [:]

@@ -1,5 +1,5 @@
 import Foundation
-import MobileGenerator
+import MobileModelCommands
 import MobileModel
 import MobileObjects
 import MobileProtocol

@@ -1,4 +1,5 @@
 public import Foundation
+import MobileGenerator
 public import MobileModel
 
 /// `mobile generate`: writes the classes of a model. Independent of a terminal, so that tests can run it.
@@ -92,9 +93,6 @@ public struct GenerateCommand {
         }
     }
 
-    /// The reason why no file is generated.
-    private struct Refusal: Error, CustomStringConvertible { let description: String }
-
     private func generate(_ options: GenerateOptions) throws {
         let source = URL(filePath: options.model)
         let directory = URL(filePath: options.directory, directoryHint: .isDirectory)
@@ -104,16 +102,14 @@ public struct GenerateCommand {
         if !options.objects.isEmpty || !options.groups.isEmpty {
             model = try model.selecting(objects: options.objects, groups: options.groups)
         }
-        guard !model.objects.isEmpty else { throw Refusal(description: "\(source.lastPathComponent): there is no object to generate") }
         if options.checksBackEnds {
             guard let checkBackEnds else { throw GenerateArguments.Failure(message: "--check-back-ends: this tool opens no back ends") }
             try checkBackEnds(model, source.deletingLastPathComponent(), options.backEnds ?? [:])
         }
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        let files = PackageGenerator(model, source: source.lastPathComponent).makeFiles(progress: progress)
-        for file in files { list(file.name, try file.write(to: directory) ? "written  " : "unchanged", directory) }
+        let files = try PackageGenerator(model, source: source.lastPathComponent).write(to: directory, progress: progress)
+        for (file, isWritten) in files { list(file.name, isWritten ? "written  " : "unchanged", directory) }
         if options.removesOthers {
-            for name in try GeneratedFile.removeOthers(than: files, in: directory) { list(name, "removed  ", directory) }
+            for name in try GeneratedFile.removeOthers(than: files.map(\.file), in: directory) { list(name, "removed  ", directory) }
         }
     }
 

@@ -60,7 +60,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
         set { stored.email = newValue; attributeChanged(7) }
     }
 
-    /// What the customer may owe, in euros. The back end refuses less than 0. At most 12 digits, 2 of them after the point.
+    /// The most that the customer may owe, in euros. The back end refuses less than 0. At most 12 digits, 2 of them after the point.
     public var creditLimit: Decimal {
         get { stored.creditLimit }
         set { stored.creditLimit = newValue; attributeChanged(8) }
@@ -90,7 +90,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
         set { stored.lastChange = newValue; attributeChanged(12) }
     }
 
-    /// What the sales force knows about the customer. Kept outside of the row and read as a stream.
+    /// Notes of the sales force about the customer. Kept outside of the row and read as a stream.
     public var notes: BigString { bigString(13) }
 
     // MARK: Relationships
