@@ -19,21 +19,25 @@ import Testing
     private struct Script {
         let pageSize: Int
 
+        /// A row takes a quarter of a page. It is a blob, because SQLite counts the letters of a text whenever it is indexed or measured.
+        private func padded(_ number: String) -> String { "CAST(printf('%0*d', \(pageSize / 4), \(number)) AS BLOB)" }
+
         func change(_ seed: Int, _ condition: String = "TRUE") -> String {
-            "UPDATE t SET x = printf('%0*d', \(pageSize / 4), id * 3 + \(seed)) WHERE \(condition)"
+            "UPDATE t SET x = \(padded("id * 3 + \(seed)")) WHERE \(condition)"
         }
 
+        /// Makes some rows; half of them with the largest pages, where a few fill the cache as well, and each costs most.
         func insert(_ rows: Int) -> String {
             """
             INSERT INTO t (id, k, x) WITH RECURSIVE n (k, rest) AS (
-                SELECT ifnull(max(k), 0) + 1, \(rows) FROM t UNION ALL SELECT k + 1, rest - 1 FROM n WHERE rest > 1)
-            SELECT k * 7919 % 10007, k, printf('%0*d', \(pageSize / 4), k) FROM n
+                SELECT ifnull(max(k), 0) + 1, \(pageSize == 65536 ? rows / 2 : rows) FROM t UNION ALL SELECT k + 1, rest - 1 FROM n WHERE rest > 1)
+            SELECT k * 7919 % 10007, k, \(padded("k")) FROM n
             """
         }
 
         /// Statements that spill one by one. Some fail: SQLite undoes such a statement with its journal's pages, and its transaction continues.
         var undone: [[String]] {
-            let fails = "UPDATE t SET x = x || '0', k = CASE WHEN id > 9000 THEN 1 ELSE -k END"
+            let fails = "UPDATE t SET x = CAST(x || '0' AS BLOB), k = CASE WHEN id > 9000 THEN 1 ELSE -k END"
             return [
                 [insert(120)],
                 [
