@@ -17,11 +17,13 @@ final class Shop {
     ///   - performance: the agent that measures it.
     ///   - random: the chance of its database.
     ///   - ownKeyRangeSize: the number of keys of the ranges that the database makes itself.
+    ///   - busyTimeout: the time that a connection waits for the locks of others.
     init(
         _ model: PackageModel = ShopModel.model, grantingKeys: Bool = true, maxConnections: Int = 2,
         trace: (@Sendable (String) -> Void)? = nil, console: ConsoleLogger = ConsoleLogger(),
         freeStorage: @escaping @Sendable (String) -> Int64? = { Environment.systemFreeStorage($0) }, performance: PerformanceAgent? = nil,
-        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }, ownKeyRangeSize: Int64 = 1 << 16
+        random: @escaping @Sendable () -> UInt64 = { UInt64.random(in: .min ... .max) }, ownKeyRangeSize: Int64 = 1 << 16,
+        busyTimeout: Duration = .seconds(30)
     ) throws {
         temporary = try TemporaryDirectory()
         let clock = clock
@@ -29,7 +31,8 @@ final class Shop {
             now: { clock.date }, random: random, console: console, freeStorage: freeStorage, performance: performance)
         environment.ownKeyRangeSize = ownKeyRangeSize
         database = try PackageDatabase(
-            model: model, profile: ConnectionProfile(path: temporary.file("shop.db"), maxConnections: maxConnections, trace: trace),
+            model: model,
+            profile: ConnectionProfile(path: temporary.file("shop.db"), maxConnections: maxConnections, busyTimeout: busyTimeout, trace: trace),
             environment: environment)
         if grantingKeys { try grant(first: 1000, last: 9999) }
     }
