@@ -16,8 +16,11 @@ final class RestoreBench {
     private let server = SystemLock<MobileServer?>(nil)
     let network: SimulatedTransport
     var devices: [Device] = []
+    private let connectionTimeout: Duration?
 
-    init(seed: UInt64 = 1) throws {
+    /// - Parameter connectionTimeout: the time after which the server takes the back end for busy; nil for the usual one.
+    init(seed: UInt64 = 1, connectionTimeout: Duration? = nil) throws {
+        self.connectionTimeout = connectionTimeout
         directory = try TemporaryDirectory()
         _ = try SampleBackEnd.create(at: directory.file("enterprise.db"), scale: 0.0001)
         let server = server
@@ -32,6 +35,7 @@ final class RestoreBench {
             users: [TestBench.user: TestBench.password])
         configuration.passwordParameters = .init(n: 16)
         configuration.keyRangeSize = 4
+        if let connectionTimeout { configuration.connectionTimeout = connectionTimeout }
         let opened = try MobileServer(configuration)
         server.withLock { $0 = opened }
     }

@@ -18,8 +18,8 @@ import Testing
         let device: Device, other: Device
         let gone: Customer
 
-        init() throws {
-            bench = try RestoreBench()
+        init(connectionTimeout: Duration? = nil) throws {
+            bench = try RestoreBench(connectionTimeout: connectionTimeout)
             device = try bench.newDevice("device")
             other = try bench.newDevice("other")
             for device in [device, other] { try bench.synchronize(device) }
@@ -117,7 +117,8 @@ import Testing
 
     @Test("an operation whose answer was lost, and one that was deferred, are sent again and rejected", arguments: Loss.allCases, [true, false])
     func sentBefore(loss: Loss, isDeferred: Bool) throws {
-        let scene = try Scene(), bench = scene.bench
+        // The server waits that long for the locked back end before it defers.
+        let scene = try Scene(connectionTimeout: isDeferred ? .milliseconds(500) : nil), bench = scene.bench
         try scene.change()
         try scene.gone.submitPending()
         if isDeferred {
