@@ -7,9 +7,13 @@ import Testing
     /// Articles with blocks that another test compares: the parts of generated code in *The model file*.
     private static let comparedElsewhere: Set = ["TheModelFile.md"]
 
-    private static func text(of code: String) -> String {
-        code.split(separator: "\n").map { $0.replacing(/(^|\s)\/\/.*$/, with: "") }.joined(separator: " ")
-            .split(whereSeparator: \.isWhitespace).joined(separator: " ")
+    /// An expression in code is read again whenever the code runs, which takes longer than its use. One test uses it.
+    private nonisolated(unsafe) static let comment = /(^|\s)\/\/.*$/
+
+    /// The words of the code as bytes, which are compared many times as fast as characters.
+    private static func text(of code: String) -> Data {
+        let lines = code.split(separator: "\n").map { $0.utf8.contains(UInt8(ascii: "/")) ? $0.replacing(comment, with: "") : $0 }
+        return Data(lines.joined(separator: " ").split(whereSeparator: \.isWhitespace).joined(separator: " ").utf8)
     }
 
     private static func files(in folder: String, ending: String) throws -> [URL] {
@@ -30,7 +34,7 @@ import Testing
             guard !Self.comparedElsewhere.contains(article.lastPathComponent) else { continue }
             for block in Self.blocks(try String(contentsOf: article, encoding: .utf8)) {
                 let text = Self.text(of: block)
-                #expect(compiled.contains { $0.contains(text) }, "\(article.lastPathComponent): no compiled file has\n\(block)")
+                #expect(compiled.contains { $0.range(of: text) != nil }, "\(article.lastPathComponent): no compiled file has\n\(block)")
                 checked += 1
             }
         }

@@ -14,10 +14,27 @@ struct SourceConstant: Sendable {
     let place: String
 }
 
+/// The expressions of ``SourceReader``. One in code is read again whenever the code runs: that takes longer than its use.
+private struct SourceExpressions {
+    let errorType = /^public (?:struct|enum|actor|(?:final )?class) (\w+)(?:<\w+>)?:[^{]*\b(?:Localized|Base)?Error\b/
+    let errorExtension = /^(?:public )?extension ([\w.]+): [^{]*\bError\b/
+    let declaration = #/^(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|final)(?:\(set\))? )*(?:let|var) /#
+    let limitComment = #/\b(?:at most|longest|most|limit|largest|no more than)\b/#
+    let assignment = #/\b(\w+)(?:: ?([\w.?]+))? (?:= |\{ )([-.\w(][^,{}]*)/#
+    let limitName = /maximum|longest|most|largest|smallest|least|limit|perdevice|timeout|capacity|lifetime/
+    let code = /^(?:public )?static let (\w+)(?:: Int64)? = (?:Code\(rawValue: "?([^")]+)"?\)|(\d+))/
+    let token = /\s*(<<|[-+*()]|[.\w]+|\S)/
+
+    /// Never changed; the regular expressions of the standard library are not sendable because they may contain a function.
+    nonisolated(unsafe) static let shared = SourceExpressions()
+}
+
 /// Reads the constants of a checkout as text. The formatter's indentation shows the type of each line.
 struct SourceReader: Sendable {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
+
+    private static var expressions: SourceExpressions { .shared }
 
     /// The checkout of this test, read once for all tests because it takes seconds.
     static let checkout = Result { try SourceReader() }
@@ -41,10 +58,9 @@ struct SourceReader: Sendable {
                 readCode(line, of: types)
                 // Few lines declare a public type, and an expression takes a hundred times as long as this comparison.
                 guard line.hasPrefix("public ") || line.hasPrefix("extension ") else { return }
-                if let type = line.firstMatch(of: /^public (?:struct|enum|actor|(?:final )?class) (\w+)(?:<\w+>)?:[^{]*\b(?:Localized|Base)?Error\b/)
-                {
+                if let type = line.firstMatch(of: Self.expressions.errorType) {
                     errorTypes.insert((types + [String(type.1)]).joined(separator: "."))
-                } else if let type = line.firstMatch(of: /^(?:public )?extension ([\w.]+): [^{]*\bError\b/) {
+                } else if let type = line.firstMatch(of: Self.expressions.errorExtension) {
                     errorTypes.insert(String(type.1))
                 }
             }
@@ -103,13 +119,12 @@ struct SourceReader: Sendable {
 
     private static func constants(in line: Substring, of type: String, _ comment: String, _ place: String) -> [SourceConstant] {
         guard line.utf8.contains(where: { 48...57 ~= $0 }), line.contains(" = ") || line.contains("{ ") else { return [] }
-        let isDeclaration = line.contains(#/^(?:@\S+ )*(?:(?:public|package|private|fileprivate|internal|static|final)(?:\(set\))? )*(?:let|var) /#)
+        let isDeclaration = line.contains(expressions.declaration)
         let isStatic = isDeclaration && line.contains("static ")
-        let commentSaysLimit = isStatic && comment.lowercased().contains(/\b(?:at most|longest|most|limit|largest|no more than)\b/)
-        let assignment = #/\b(\w+)(?:: ?([\w.?]+))? (?:= |\{ )([-.\w(][^,{}]*)/#
-        return line.matches(of: assignment).compactMap { match in
+        let commentSaysLimit = isStatic && comment.lowercased().contains(expressions.limitComment)
+        return line.matches(of: expressions.assignment).compactMap { match in
             guard isDeclaration || match.2 != nil, let value = Arithmetic.value(of: match.3, symbols: [:]) else { return nil }
-            let nameSaysLimit = match.1.lowercased().contains(/maximum|longest|most|largest|smallest|least|limit|perdevice|timeout|capacity|lifetime/)
+            let nameSaysLimit = match.1.lowercased().contains(expressions.limitName)
             return SourceConstant(
                 name: "\(type).\(match.1)", value: value, isDeclaration: isDeclaration, saysLimit: nameSaysLimit || commentSaysLimit, place: place)
         }
@@ -117,7 +132,7 @@ struct SourceReader: Sendable {
 
     private mutating func readCode(_ line: Substring, of types: [String]) {
         guard let type = types.last, type == "Code" || type == "ResultCode" else { return }
-        guard let match = line.firstMatch(of: /^(?:public )?static let (\w+)(?:: Int64)? = (?:Code\(rawValue: "?([^")]+)"?\)|(\d+))/) else { return }
+        guard let match = line.firstMatch(of: Self.expressions.code) else { return }
         codes[types.joined(separator: "."), default: [:]][String(match.1)] = String(match.2 ?? match.3 ?? "")
     }
 
@@ -162,7 +177,7 @@ struct Arithmetic {
 
     /// Evaluates an expression; nil for any other text.
     static func value(of text: Substring, symbols: [String: Int64]) -> Int64? {
-        let tokens = text.matches(of: /\s*(<<|[-+*()]|[.\w]+|\S)/).map(\.1)
+        let tokens = text.matches(of: SourceExpressions.shared.token).map(\.1)
         var expression = Arithmetic(tokens: tokens[...], symbols: symbols)
         guard let value = expression.sum() else { return nil }
         // The rest of the line may belong to a list of parameters.
