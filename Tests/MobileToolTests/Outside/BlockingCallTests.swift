@@ -18,31 +18,29 @@ import Testing
 
     /// A program with its calls in lines of their own. `before` precedes each call.
     private static func program(_ calls: [String], before: String, _ head: String, _ tail: String) -> String {
-        imports + "func made<T>() -> T { fatalError() }\n" + head + calls.map { "_ = \(before) \($0)\n" }.joined() + tail
+        imports + "private func made<T>() -> T { fatalError() }\n" + head + calls.map { "_ = \(before) \($0)\n" }.joined() + tail
     }
 
     private static let context = "let crm: CRM = made(), customer: Customer = made(), application: Application = made()\n"
     private static let contexts: [(name: String, file: String, head: String, tail: String)] = [
-        ("an async function", "Code.swift", "func run() async throws {\n" + context, "}\n"),
-        ("a main function", "Code.swift", "@main struct Program { static func main() async throws {\n" + context, "} }\n"),
-        ("a task", "Code.swift", "func run() { Task {\n" + context, "} }\n"),
+        ("an async function", "Function.swift", "func run() async throws {\n" + context, "}\n"),
+        ("a main function", "Program.swift", "@main struct Program { static func main() async throws {\n" + context, "} }\n"),
+        ("a task", "Task.swift", "func start() { Task {\n" + context, "} }\n"),
     ]
 
+    /// A program of all contexts, a file for each.
+    private static func contextFiles(before: String) -> [String: String] {
+        Dictionary(uniqueKeysWithValues: contexts.map { ($0.file, program(calls, before: before, $0.head, $0.tail)) })
+    }
+
     @Test func `with await, each call takes the form that does not block, without a warning`() throws {
-        let code = try OutsideCode()
-        for context in Self.contexts {
-            let text = Self.program(Self.calls, before: "try await", context.head, context.tail)
-            #expect(try code.check(text, as: context.file, warnings: true) == "", "\(context.name)")
-        }
+        #expect(try OutsideCode().check(Self.contextFiles(before: "try await"), warnings: true) == "")
     }
 
     @Test func `without await, each call is refused in an async function, in main, and in a task`() throws {
-        let code = try OutsideCode()
-        for context in Self.contexts {
-            let text = Self.program(Self.calls, before: "try", context.head, context.tail)
-            let messages = try code.check(text, as: context.file)
-            expectRefusals(of: text, as: context.file, messages, context.name)
-        }
+        let files = Self.contextFiles(before: "try"), messages = try OutsideCode().check(files)
+        #expect(files.count == Self.contexts.count)
+        for context in Self.contexts { expectRefusals(of: files[context.file] ?? "", as: context.file, messages, context.name) }
     }
 
     /// Swift takes the blocking forms there, with and without `await`.
@@ -59,8 +57,8 @@ import Testing
     @Test func `in code that is not asynchronous each call is the blocking one, also at the top level`() throws {
         let code = try OutsideCode()
         let function = Self.program(Self.calls, before: "try", "func run() throws {\n" + Self.context, "}\n")
-        #expect(try code.check(function, as: "Code.swift", warnings: true) == "")
-        #expect(try code.check(Self.program(Self.calls, before: "try", Self.context, ""), as: "main.swift", warnings: true) == "")
+        let program = Self.program(Self.calls, before: "try", Self.context, "")
+        #expect(try code.check(["Code.swift": function, "main.swift": program], warnings: true) == "")
     }
 
     @Test func `a loop reads a query, in asynchronous code and in blocking code`() throws {
@@ -86,18 +84,18 @@ import Testing
             }
 
             """
-        let messages = try code.check(asynchronous, as: "Code.swift", warnings: true)
+        let unread = "\(Self.imports)func forget(_ crm: CRM) async throws {\n    let query = \(ordered)\n    print(query)\n}\n"
+        let blocking = "\(Self.imports)func block(_ crm: CRM) throws {\n    let query = \(ordered)\n    for customer in try query.find() { print(customer.name) }\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
+        let messages = try code.check(["Asynchronous.swift": asynchronous, "Blocking.swift": blocking], warnings: true)
         #expect(messages == "", "\(messages)")
-        let unread = "\(Self.imports)func run(_ crm: CRM) async throws {\n    let query = \(ordered)\n    print(query)\n}\n"
-        #expect(try code.check(unread, as: "Code.swift").contains("is 'async' but is not marked with 'await'"))
-        let blocking = "\(Self.imports)func run(_ crm: CRM) throws {\n    let query = \(ordered)\n    for customer in try query.find() { print(customer.name) }\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
-        #expect(try code.check(blocking, as: "Code.swift", warnings: true) == "")
         // At the top level of a program, a loop is enough to make the code asynchronous.
         let top = "\(Self.imports)func made<T>() -> T { fatalError() }\n\(Self.context)for found in try await \(ordered) { print(found.name) }\n"
         let refusals = try code.check(top, as: "main.swift")
         #expect(refusals == "", "\(refusals)")
-        let silent = "\(Self.imports)func run(_ crm: CRM) async throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
-        #expect(try code.check(silent, as: "Code.swift").contains("Code.swift:6:"))
+        let silent = "\(Self.imports)func look(_ crm: CRM) async throws {\n    for customer in try \(chain).find() { print(customer.name) }\n}\n"
+        let faults = try code.check(["Unread.swift": unread, "Silent.swift": silent]).split(separator: "\n")
+        #expect(faults.contains { $0.contains("Unread.swift:") && $0.contains("is 'async' but is not marked with 'await'") })
+        #expect(faults.contains { $0.contains("Silent.swift:6:") })
     }
 
     /// Every call has an error in its line.
