@@ -6,6 +6,7 @@ import MobileProtocol
 import MobileStore
 import PostgreSQLClient
 import PostgreSQLTestSupport
+import TestSupport
 import Testing
 
 @testable import MobileServer
@@ -320,7 +321,7 @@ import Testing
     func pieces(length: Int) throws {
         let server = try FieldSales.server(on: .postgreSQL)
         let device = try TestDevice.inRegion("NORTH", of: server)
-        let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 9) }, text = Array(String(repeating: "ü☃", count: length / 5).utf8)
+        let bytes = patternBytes(length), text = Array(String(repeating: "ü☃", count: length / 5).utf8)
         let update = device.update("Customer", where: "id", is: 2, set: [:], primaryKey: ["id": 2])
         let other = try TestDevice.inRegion("NORTH", of: server, name: "tablet")
         let result = try device.synchronize([update], large: [update.id: ["photo": bytes, "notes": text]])

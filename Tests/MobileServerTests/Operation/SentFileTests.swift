@@ -10,7 +10,7 @@ import Testing
     @Test func `clients that go away in the middle of a file end neither the process nor the answers to others`() throws {
         let folder = try TemporaryDirectory(), path = folder.file("content")
         // More than the buffers of a connection hold.
-        let content = Data((0..<16 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+        let content = Data(patternBytes(16 << 20))
         try content.write(to: URL(fileURLWithPath: path))
         let http = try HTTPServer { _ in
             guard let file = try? FileBody(path: path, part: { 0..<$0 }) else { return ServerResponse(status: 500) }

@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    private static let picture = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 ^ $0 >> 11) }
+    private static let picture = patternBytes(3_000_000)
 
     /// Submits an update of a picture.
     private func submit(_ device: Device) throws {
