@@ -27,8 +27,22 @@ package final class PostgreSQLServer: Sendable {
     /// - Parameters:
     ///   - usesTCP: whether it also listens on a free port of 127.0.0.1.
     ///   - isDurable: whether a commit waits for the disk.
+    ///   - hasOwnIdentifier: whether its system identifier is not that of the shared server. Making such a data folder takes a second.
     ///   - settings: further settings, as in `postgresql.conf`; values without spaces.
-    package init(usesTCP: Bool = false, isDurable: Bool = false, settings: [String: String] = [:]) throws {
+    package convenience init(
+        usesTCP: Bool = false, isDurable: Bool = false, hasOwnIdentifier: Bool = false, settings: [String: String] = [:]
+    ) throws {
+        let template = hasOwnIdentifier ? nil : try Self.shared().template
+        try self.init(copying: template, usesTCP: usesTCP, isDurable: isDurable, settings: settings)
+    }
+
+    /// Makes a data folder and starts the server.
+    /// - Parameters:
+    ///   - template: a data folder that is copied; nil for a new one.
+    ///   - isTemplate: whether it keeps its data folder, as it is before the first start, for other servers.
+    private init(
+        copying template: String?, isTemplate: Bool = false, usesTCP: Bool = false, isDurable: Bool = false, settings: [String: String] = [:]
+    ) throws {
         guard let programs = PostgreSQLInstallation.programs else { throw Failure(description: PostgreSQLInstallation.isMissing) }
         self.programs = programs
         folder = try ServerFolder.make()
@@ -42,16 +56,20 @@ package final class PostgreSQLServer: Sendable {
         self.settings = all
         do {
             let data = folder + "/data"
-            let made = try ServerFolder.run(
-                [programs.appending(path: "initdb").path, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"])
-            guard made.status == 0 else { throw Failure(description: made.output) }
-            let access = """
-                local all +secret scram-sha-256
-                local all all trust
-                local replication all trust
-                host all all 127.0.0.1/32 scram-sha-256
-                """
-            try ServerFolder.write(access + "\n", to: data + "/pg_hba.conf")
+            if let template {
+                try Self.run(["/bin/cp", "-a", template, data])
+            } else {
+                let maker = programs.appending(path: "initdb").path
+                try Self.run([maker, "-D", data, "-U", "postgres", "-A", "trust", "-N", "-E", "UTF8", "--locale=C"])
+                let access = """
+                    local all +secret scram-sha-256
+                    local all all trust
+                    local replication all trust
+                    host all all 127.0.0.1/32 scram-sha-256
+                    """
+                try ServerFolder.write(access + "\n", to: data + "/pg_hba.conf")
+            }
+            if isTemplate { try Self.run(["/bin/cp", "-a", data, self.template]) }
             try start()
             try PostgreSQLConnection(configuration(database: "postgres")).run(script: "CREATE ROLE secret NOLOGIN")
         } catch {
@@ -67,12 +85,11 @@ package final class PostgreSQLServer: Sendable {
         port = primary.port
         settings = primary.settings.merging(["unix_socket_directories": folder]) { $1 }
         do {
-            let copied = try ServerFolder.run([
+            try Self.run([
                 programs.appending(path: "pg_basebackup").path, "-D", folder + "/data", "-h", primary.folder, "-p", "\(primary.port)", "-U",
                 "postgres",
                 "-X", "stream", "-c", "fast", "-R", "-N",
             ])
-            guard copied.status == 0 else { throw Failure(description: copied.output) }
             try start()
         } catch {
             try? FileManager.default.removeItem(atPath: folder)
@@ -84,10 +101,19 @@ package final class PostgreSQLServer: Sendable {
         if let guardian = running.withLock({ $0 }) { guardian.removeServer() } else { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    private static let sharedResult = Result { try PostgreSQLServer() }
+    private static let sharedResult = Result { try PostgreSQLServer(copying: nil, isTemplate: true) }
 
     /// The server that tests of this process share, each with a database of its own.
     package static func shared() throws -> PostgreSQLServer { try sharedResult.get() }
+
+    /// The data folder that other servers copy, of the shared server.
+    private var template: String { folder + "/template" }
+
+    /// Runs a program that must succeed.
+    private static func run(_ command: [String]) throws {
+        let result = try ServerFolder.run(command)
+        guard result.status == 0 else { throw Failure(description: result.output) }
+    }
 
     // MARK: Connecting
 

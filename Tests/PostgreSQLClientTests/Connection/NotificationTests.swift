@@ -81,7 +81,7 @@ extension PostgreSQLTests {
     @Suite struct HistoryTests {
         @Test("system identifier and timeline; a recovery that ends begins a new timeline, another server has another identifier")
         func history() throws {
-            let server = try PostgreSQLServer(settings: ["restore_command": "/bin/false"])
+            let server = try PostgreSQLServer(hasOwnIdentifier: true, settings: ["restore_command": "/bin/false"])
             let connection = try PostgreSQLConnection(server.configuration(database: "postgres"))
             let first = try connection.history()
             #expect(try first.systemIdentifier == connection.first("SELECT system_identifier FROM pg_control_system()")?[0].integer)
