@@ -15,6 +15,8 @@ import WorklightClient
     private static let realm = "wl_deviceAutoProvisioningRealm"
     private static let authority = Result { try WorklightCertificateAuthority(making: "Devices", now: 1_600_000_000) }
     private static let key = Result { try RSAKey() }
+    /// The key of another device.
+    private static let otherKey = Result { try RSAKey() }
 
     private func face(
         _ entity: WorklightProvisioning.Entity = .application, allowsNewDevices: Bool = true,
@@ -98,7 +100,7 @@ import WorklightClient
     func wrongRequests(number: Int) throws {
         let face = try face(), (client, token) = try challenged(face)
         let small = [UInt8](repeating: 0xFF, count: 64).base64URL
-        let other = try RSAKey().numbers
+        let other = try Self.otherKey.get().numbers
         let wrong: [JSONValue] = [
             try request("wrong"), try request(token) { $1["applicationId"] = "Other" }, try request(token) { $1["applicationId"] = nil },
             try request(token) { $1["deviceId"] = "" }, try request(token) { $1["deviceId"] = .string(String(repeating: "x", count: 65)) },
@@ -138,7 +140,7 @@ import WorklightClient
         case 2: response = try answer(client, proof(token, own, application: "Other"))
         case 3: response = try answer(client, proof(token, own, version: "2.0"))
         // An attacker with the certificate, which is public, and without the key.
-        case 4: response = try answer(client, proof(token, own, key: RSAKey()))
+        case 4: response = try answer(client, proof(token, own, key: Self.otherKey.get()))
         case 5:
             response = try answer(
                 client, proof(token, certificate(Result { try WorklightCertificateAuthority(making: "Devices", now: 1_600_000_000) })))
