@@ -83,9 +83,8 @@ import Testing
     func positions(query: Int, pageSize: Int) async throws {
         // Small pages of a sorted list each cost a sort.
         try importCustomers(1...(pageSize < 10 ? 200 : 1000))
-        for key in 1...120 {
-            try shop.importOrder(Int64(5000 + key), number: Int64(key), customer: Int64(key % 40 + 1), status: key % 2 == 0 ? "OPEN" : "NEW")
-        }
+        let orders = (1...120).map { "[\(5000 + $0),\($0),\"c\($0 % 40 + 1)\",\"\($0 % 2 == 0 ? "OPEN" : "NEW")\",\($0 % 40 + 1)]" }
+        try shop.importRows("SalesOrder", ["number", "customerId", "status", "_ref_customer"], "[\(orders.joined(separator: ","))]")
         let query = Self.queries[query], list = try customers.list(query, pageSize: pageSize, keptPages: 2)
         let expected = try find(query)
         #expect(try count(list) == expected.count)
