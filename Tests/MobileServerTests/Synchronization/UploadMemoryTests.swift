@@ -88,10 +88,10 @@ struct UploadMemoryTests {
 
     @Test(.backEndInFile) func `a large value goes to the back end and back by pieces, when it is created and when it is changed`() async {
         await #expect(processExitsWith: .success) {
-            let bench = try Bench(), length = 192 * Self.megabyte, piece = Value.blob(Bench.piece)
+            let bench = try Bench(), length = 128 * Self.megabyte, piece = Value.blob(Bench.piece)
             for (first, change) in [(0, "C"), (100, "U")] {
                 let answer = try bench.send(bench.upload(1, bytes: length, change: change, first: first))
-                #expect(answer.peak < 96 * Self.megabyte, "\(change): \(answer.peak / Self.megabyte) MB")
+                #expect(answer.peak < 64 * Self.megabyte, "\(change): \(answer.peak / Self.megabyte) MB")
                 #expect(answer.bytes > length && answer.end.contains(#""outcome":"accepted""#), "\(change): \(answer.bytes) bytes")
                 let found = try bench.server.backEnd { connection in
                     try connection.first(
@@ -108,10 +108,10 @@ struct UploadMemoryTests {
             let bench = try Bench(
                 also: "CREATE TRIGGER watch AFTER INSERT ON picture BEGIN UPDATE folder SET name = 'seen ' || hex(substr(new.content, 65535, 2)); END"
             )
-            let answer = try bench.send(bench.upload(40, bytes: 6 * Self.megabyte))
-            #expect(answer.peak < 96 * Self.megabyte, "\(answer.peak / Self.megabyte) MB")
+            let answer = try bench.send(bench.upload(40, bytes: 4 * Self.megabyte))
+            #expect(answer.peak < 64 * Self.megabyte, "\(answer.peak / Self.megabyte) MB")
             #expect(
-                try bench.server.backEndValue("SELECT count(*) || ' ' || sum(length(content)) FROM picture") == .text("40 \(240 * Self.megabyte)"))
+                try bench.server.backEndValue("SELECT count(*) || ' ' || sum(length(content)) FROM picture") == .text("40 \(160 * Self.megabyte)"))
             let seen = Bench.piece[65_534...].map { String(format: "%02X", $0) }.joined()
             #expect(try bench.server.backEndValue("SELECT name FROM folder") == .text("seen \(seen)"))
         }
