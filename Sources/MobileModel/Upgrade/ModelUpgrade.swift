@@ -27,7 +27,7 @@ public struct ModelUpgrade: Sendable {
                 if !object.isLocal { incompleteGroups.insert(object.synchronizationGroup) }
                 continue
             }
-            var comparison = ObjectComparison(former, in: old, object, in: new)
+            let comparison = ObjectComparison(former, in: old, object, in: new)
             comparison.run()
             changes += comparison.changes
             objects.append(comparison.upgrade)
@@ -56,7 +56,7 @@ public struct ModelUpgrade: Sendable {
                     objects.append(ObjectUpgrade(added: object, in: new))
                     continue
                 }
-                var comparison = ObjectComparison(owner.operationObject(former), in: old, object, in: new)
+                let comparison = ObjectComparison(owner.operationObject(former), in: old, object, in: new)
                 comparison.run()
                 kept.insert(owner.operationObject(former).name)
                 objects.append(comparison.upgrade)

@@ -1,5 +1,5 @@
-/// Compares one object of two models.
-struct ObjectComparison {
+/// Compares one object of two models. A class: a copy of its two objects and two models is a great deal of code.
+final class ObjectComparison {
     private let old: ObjectModel
     private let new: ObjectModel
     private let oldModel: PackageModel
@@ -18,7 +18,7 @@ struct ObjectComparison {
         upgrade.old = old
     }
 
-    mutating func run() {
+    func run() {
         if old.name != new.name { add(.migration, nil, "was \"\(old.name)\"; its table is renamed") }
         if old.isLocal != new.isLocal {
             add(
@@ -44,13 +44,13 @@ struct ObjectComparison {
         if new.isLocal { isIncomplete = false }
     }
 
-    private mutating func add(_ kind: ModelChange.Kind, _ member: String?, _ text: String) {
+    private func add(_ kind: ModelChange.Kind, _ member: String?, _ text: String) {
         changes.append(ModelChange(kind, member.map { "\(new.name).\($0)" } ?? new.name, text))
     }
 
     // MARK: Attributes
 
-    private mutating func compareAttributes() {
+    private func compareAttributes() {
         upgrade.attributes = new.attributes.map { attribute in
             let former = FormerName.match(attribute.name, was: attribute.was, among: old.attributes, of: new.attributes.map(\.name)) { $0.name }
             return AttributeUpgrade(old: former, new: attribute)
@@ -68,7 +68,7 @@ struct ObjectComparison {
         if before != before.sorted() { add(.migration, nil, "its attributes have another order") }
     }
 
-    private mutating func compare(_ attribute: AttributeUpgrade) -> ValueConversion {
+    private func compare(_ attribute: AttributeUpgrade) -> ValueConversion {
         let new = attribute.new
         guard let old = attribute.old else {
             addNew(new)
@@ -97,7 +97,7 @@ struct ObjectComparison {
         return conversion
     }
 
-    private mutating func addNew(_ attribute: AttributeModel) {
+    private func addNew(_ attribute: AttributeModel) {
         isIncomplete = true
         let text =
             if let value = attribute.defaultValue { "added; existing rows get \(value)" } else { "added; existing rows have no value" }
@@ -111,7 +111,7 @@ struct ObjectComparison {
         }
     }
 
-    private mutating func addType(_ old: AttributeModel, _ new: AttributeModel, _ conversion: ValueConversion) {
+    private func addType(_ old: AttributeModel, _ new: AttributeModel, _ conversion: ValueConversion) {
         switch conversion {
         case .outOfRow:
             add(.migration, new.name, "\(English.withArticle(old.type)) becomes \(English.withArticle(new.type)): values leave their rows")
@@ -128,7 +128,7 @@ struct ObjectComparison {
         }
     }
 
-    private mutating func comparePrimaryKeys() {
+    private func comparePrimaryKeys() {
         let former = Dictionary(upgrade.attributes.map { ($0.new.name, $0.old?.name) }) { first, _ in first }
         guard new.primaryKey.map({ former[$0] ?? nil }) != old.primaryKey.map({ Optional($0) }) else { return }
         add(
@@ -138,7 +138,7 @@ struct ObjectComparison {
 
     // MARK: Relationships
 
-    private mutating func compareReferences() {
+    private func compareReferences() {
         let held = oldModel.references(of: old)
         upgrade.references = newModel.references(of: new).map { relationship in
             let former = held.first { $0.name == relationship.name && isSameTarget($0, relationship) }
@@ -173,7 +173,7 @@ struct ObjectComparison {
 
     // MARK: Members without columns
 
-    private mutating func compareParameters() {
+    private func compareParameters() {
         for parameter in new.chosenParameters {
             let place = "synchronization parameter \(parameter.name)"
             guard let former = old.chosenParameters.first(where: { $0.name == parameter.name }) else {
@@ -195,7 +195,7 @@ struct ObjectComparison {
         }
     }
 
-    private mutating func compareOperations() {
+    private func compareOperations() {
         for operation in new.operations {
             guard let former = old.operations.first(where: { $0.name == operation.name }) else {
                 add(.safe, "operation \(operation.name)", "added")
@@ -210,7 +210,7 @@ struct ObjectComparison {
         }
     }
 
-    private mutating func compareNames(_ thing: String, _ old: [String], _ new: [String]) {
+    private func compareNames(_ thing: String, _ old: [String], _ new: [String]) {
         for name in new where !old.contains(name) { add(.safe, "\(thing) \(name)", "added") }
         for name in old where !new.contains(name) { add(.safe, "\(thing) \(name)", "removed") }
     }

@@ -2,7 +2,9 @@ internal import MobileModel
 internal import MobileStore
 
 /// The server's plan for one object of a package, computed once: the columns of its rows, their sources, and their names in the cache.
-struct ObjectPlan: Sendable {
+///
+/// A class, because many structures contain it: each of them would have code of its own that copies and destroys every member.
+final class ObjectPlan: Sendable {
     let model: ObjectModel
     let binding: BackEndBinding
     /// Attributes that are stored in the row.

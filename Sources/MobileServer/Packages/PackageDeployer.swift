@@ -2,13 +2,19 @@ internal import MobileModel
 internal import MobileStore
 
 /// A package that is ready to serve: its objects planned, its back ends open and checked.
-struct DeployedPackage: Sendable {
+///
+/// A class, because many structures contain it, as ``ObjectPlan``.
+final class DeployedPackage: Sendable {
     /// Name and version: `CRM:1.0`.
     let identifier: String
     let model: PackageModel
     /// The synchronized objects in the order of the model.
     let objects: [ObjectPlan]
     let backEnds: [String: ServedBackEnd]
+
+    init(identifier: String, model: PackageModel, objects: [ObjectPlan], backEnds: [String: ServedBackEnd]) {
+        (self.identifier, self.model, self.objects, self.backEnds) = (identifier, model, objects, backEnds)
+    }
 
     func object(named name: String) -> ObjectPlan? { objects.first { $0.name == name } }
 

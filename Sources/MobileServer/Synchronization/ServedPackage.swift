@@ -3,7 +3,9 @@ internal import MobileProtocol
 internal import MobileStore
 
 /// One deployed package with all that a synchronization needs.
-struct ServedPackage: Sendable {
+///
+/// A class, because many structures contain it, as ``ObjectPlan``.
+final class ServedPackage: Sendable {
     let deployed: DeployedPackage
     let cache: PackageCache
     let clients: ClientDirectory
