@@ -39,8 +39,8 @@ else
 	.ci/in-memory swift test --disable-xctest $(TEST_BUILD) $(ARGS)
 endif
 
-# Files in memory have no disk that a commit waits for, and are never full: see README.md.
-test-on-disk: ready-to-test ## run the tests of core, store, objects and vault with their files on a disk, whose commits wait for it
+# README.md, "Working on it", shows what files in memory hide.
+test-on-disk: ready-to-test ## run the tests of core, store, objects and vault with their files on a disk, where fsync waits for it
 	@swift build --build-tests $(TEST_BUILD)
 	@mkdir -p .build/files && TMPDIR=$$(mktemp -d "$$PWD/.build/files/tests.XXXXXX") && export TMPDIR && trap 'rm -rf "$$TMPDIR"' EXIT \
 	    && case $$(stat -f -c %T "$$TMPDIR") in tmpfs|ramfs) echo "$$TMPDIR is in memory, too: build on a disk"; exit 1 ;; esac \
@@ -156,7 +156,7 @@ endef
 export CLASSES
 
 docs: ready ## build the documentation of all modules into .build/docs
-	@.ci/docs
+	@.ci/docs $(TEST_BUILD)
 
 format: ## format Swift and C in place
 	@.ci/install-missing-packages clang-format=command:clang-format

@@ -66,7 +66,7 @@ let package = Package(
 
         // Shared by client and server.
         .target(name: "MobileStore", dependencies: ["MobileCore", "MobileZlib", "MobileExecution"], swiftSettings: swiftOverC),
-        .target(name: "MobileModel", swiftSettings: swift),
+        .target(name: "MobileModel", exclude: ["JSONSchema/mbo.schema.json"], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),
         .target(name: "MobileProtocol", dependencies: ["MobileStore", "MobileModel"], swiftSettings: swift),
@@ -114,8 +114,8 @@ let package = Package(
         // `mobile generate` and `mobile model` without a terminal. The plugin's tool has none of it.
         .target(name: "MobileModelCommands", dependencies: ["MobileGenerator", "MobileModel"], swiftSettings: swift),
         .plugin(name: "MobileGenPlugin", capability: .buildTool(), dependencies: ["mobilegen"], path: "Sources/MobileGenPlugin"),
-        // The classes of the samples and of the benchmarks are in the repository: a target that used the plugin would make every package that depends on
-        // this one build the generator twice, also for MobileStore alone. `make classes` writes them, a test compares them with their models.
+        // The classes of the samples and of the benchmarks are in the repository: a target that used the plugin would make every dependent
+        // package build the generator twice, also for MobileStore alone. `make classes` writes them, a test compares them with their models.
         .target(
             name: "SampleCRM", dependencies: ["MobileObjects", "MobileStore", "MobileModel"], exclude: ["crm.mbo.json"], swiftSettings: swift),
         .target(
@@ -175,7 +175,8 @@ let package = Package(
             dependencies: [
                 "mobile", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "SampleCRM",
                 "WorklightClient", "RhoConnectClient", "MobileServerRhoConnect", "SampleStore", "MobileExecution", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop", "MobileGenerator", "MobileModelCommands", "MobileProtocol", "MobileServerWorklight", "MobileVault",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "Shop", "MobileGenerator", "MobileModelCommands", "MobileProtocol",
+                "MobileServerWorklight", "MobileVault",
             ],
             swiftSettings: swift),
         .executableTarget(name: "checklist", path: "Tests/Conformance/Checklist", swiftSettings: swift),
@@ -186,7 +187,9 @@ let package = Package(
             name: "MobileStoreTests",
             dependencies: ["MobileStore", "MobileCore", "MobileZlib", "MobileExecution", "TestSupport", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "TestSupport"], swiftSettings: swift),
-        .testTarget(name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModelCommands", "MobileModel", "TestSupport"], swiftSettings: swift),
+        .testTarget(
+            name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModelCommands", "MobileModel", "mobilegen", "TestSupport"],
+            swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",
             dependencies: [

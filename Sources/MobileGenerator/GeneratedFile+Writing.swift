@@ -5,13 +5,25 @@ extension PackageGenerator {
     /// The reason why no file is generated.
     private struct Refusal: Error, CustomStringConvertible { let description: String }
 
+    /// Returns the lines for people about an error of reading a model or of writing its classes, in the form of compiler messages where it has a place.
+    public static func diagnostics(of error: any Error) -> [String] {
+        if let error = error as? ModelError { return error.problems.map(\.diagnostic) }
+        return ["error: \(error is CocoaError ? error.localizedDescription : "\(error)")"]
+    }
+
+    /// Refuses a model without objects.
+    /// - Throws: an error with the name of the model's file.
+    public func requireObjects() throws {
+        guard !model.objects.isEmpty else { throw Refusal(description: "\(source): there is no object to generate") }
+    }
+
     /// Writes all files into `directory`, which is created if it is missing.
     /// - Parameter progress: called after each object with the number of objects that are done, and of all.
     /// - Returns: the files in the order of the model, each with whether it was written: see ``GeneratedFile/write(to:)``.
     /// - Throws: an error for a model without objects, and errors of the file system.
     @discardableResult
     public func write(to directory: URL, progress: (Int, Int) -> Void) throws -> [(file: GeneratedFile, isWritten: Bool)] {
-        guard !model.objects.isEmpty else { throw Refusal(description: "\(source): there is no object to generate") }
+        try requireObjects()
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         return try makeFiles(progress: progress).map { ($0, try $0.write(to: directory)) }
     }

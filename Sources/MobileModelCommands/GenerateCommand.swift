@@ -38,7 +38,6 @@ public struct GenerateCommand {
     /// Takes the number of objects whose classes are made, and that of all.
     public typealias ProgressReport = (Int, Int) -> Void
 
-    private let listsFiles: Bool
     private let directory: URL
     private let checkBackEnds: BackEndCheck?
     private let progress: ProgressReport
@@ -46,17 +45,16 @@ public struct GenerateCommand {
     private let errors: Printer
 
     /// - Parameters:
-    ///   - listsFiles: whether the command lists each file with the action taken. Default true.
     ///   - directory: the directory of the configurations. Default: the working directory.
     ///   - checkBackEnds: runs for `--check-back-ends`; without it the option is refused.
     ///   - progress: called after each object; default: nothing.
     ///   - output: takes the lines about the command's actions.
     ///   - errors: takes warnings and errors.
     public init(
-        listsFiles: Bool = true, directory: URL = URL(filePath: ".", directoryHint: .isDirectory), checkBackEnds: BackEndCheck? = nil,
+        directory: URL = URL(filePath: ".", directoryHint: .isDirectory), checkBackEnds: BackEndCheck? = nil,
         progress: @escaping ProgressReport = { _, _ in }, output: @escaping Printer, errors: @escaping Printer
     ) {
-        (self.listsFiles, self.directory, self.checkBackEnds, self.progress) = (listsFiles, directory, checkBackEnds, progress)
+        (self.directory, self.checkBackEnds, self.progress) = (directory, checkBackEnds, progress)
         (self.output, self.errors) = (output, errors)
     }
 
@@ -84,11 +82,8 @@ public struct GenerateCommand {
         } catch let error as GenerateArguments.Failure {
             errors(error.message + "\n\"mobile generate --help\" shows the options")
             return 64
-        } catch let error as ModelError {
-            for problem in error.problems { errors(problem.diagnostic) }
-            return 1
         } catch {
-            errors("error: \(error is CocoaError ? error.localizedDescription : "\(error)")")
+            for line in PackageGenerator.diagnostics(of: error) { errors(line) }
             return 1
         }
     }
@@ -102,11 +97,13 @@ public struct GenerateCommand {
         if !options.objects.isEmpty || !options.groups.isEmpty {
             model = try model.selecting(objects: options.objects, groups: options.groups)
         }
+        let generator = PackageGenerator(model, source: source.lastPathComponent)
+        try generator.requireObjects()
         if options.checksBackEnds {
             guard let checkBackEnds else { throw GenerateArguments.Failure(message: "--check-back-ends: this tool opens no back ends") }
             try checkBackEnds(model, source.deletingLastPathComponent(), options.backEnds ?? [:])
         }
-        let files = try PackageGenerator(model, source: source.lastPathComponent).write(to: directory, progress: progress)
+        let files = try generator.write(to: directory, progress: progress)
         for (file, isWritten) in files { list(file.name, isWritten ? "written  " : "unchanged", directory) }
         if options.removesOthers {
             for name in try GeneratedFile.removeOthers(than: files.map(\.file), in: directory) { list(name, "removed  ", directory) }
@@ -114,6 +111,6 @@ public struct GenerateCommand {
     }
 
     private func list(_ name: String, _ event: String, _ directory: URL) {
-        if listsFiles { output("\(event) \(directory.relativePath)/\(name)") }
+        output("\(event) \(directory.relativePath)/\(name)")
     }
 }

@@ -19,10 +19,7 @@ do {
     for warning in warnings { complain(warning.diagnostic) }
     try PackageGenerator(model, source: URL(filePath: arguments[1]).lastPathComponent)
         .write(to: URL(filePath: arguments[3], directoryHint: .isDirectory)) { _, _ in }
-} catch let error as ModelError {
-    for problem in error.problems { complain(problem.diagnostic) }
-    exit(1)
 } catch {
-    complain("error: \(error is CocoaError ? error.localizedDescription : "\(error)")")
+    for line in PackageGenerator.diagnostics(of: error) { complain(line) }
     exit(1)
 }

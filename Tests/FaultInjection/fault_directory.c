@@ -12,10 +12,11 @@ enum { ROOM = 512 * 1024 * 1024 };
 
 const char *fault_quick_directory(void)
 {
+    const char *const temporary = getenv("TMPDIR");
+    if (temporary != NULL && temporary[0] != '\0') return temporary;
     static const char memory[] = "/dev/shm";
     struct statvfs space;
     if (access(memory, W_OK) == 0 && statvfs(memory, &space) == 0 && (unsigned long long)space.f_bavail * space.f_frsize >= ROOM)
         return memory;
-    const char *const temporary = getenv("TMPDIR");
-    return temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp";
+    return "/tmp";
 }

@@ -1,6 +1,4 @@
-/// The texts of errors in English, each in the form of a `.strings` file: the model of a translation.
-///
-/// They are code, because a resource that is embedded in code is an array literal of bytes, which takes the optimizer seconds.
+/// The texts of errors in English, each in the form of a `.strings` file. A resource that is embedded in code would be an array literal of its bytes.
 enum EnglishTexts {
     /// The messages, as in `en.lproj/ErrorMessages.strings`.
     static let messages = #"""

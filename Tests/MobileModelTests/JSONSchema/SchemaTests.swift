@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import MobileModel
@@ -7,6 +8,17 @@ import Testing
 @Suite struct SchemaTests {
     private func schema() throws -> [String: Any] {
         try #require(try JSONSerialization.jsonObject(with: Data(PackageModel.schema.utf8)) as? [String: Any])
+    }
+
+    @Test func `the file that models name is the schema`() throws {
+        let file = Repository.file("Sources/MobileModel/JSONSchema/mbo.schema.json")
+        #expect(try String(contentsOf: file, encoding: .utf8) == PackageModel.schema)
+        for model in ["Sources/SampleCRM/crm.mbo.json", "Sources/SampleStore/store.mbo.json", "Tests/Fixtures/northwind.mbo.json"] {
+            let model = Repository.file(model)
+            let document = try JSONSerialization.jsonObject(with: Data(contentsOf: model)) as? [String: Any]
+            let path = try #require(document?["$schema"] as? String)
+            #expect(URL(filePath: path, relativeTo: model).standardizedFileURL == file.standardizedFileURL, "\(model.lastPathComponent)")
+        }
     }
 
     private func definition(_ name: String) throws -> [String: Any] {

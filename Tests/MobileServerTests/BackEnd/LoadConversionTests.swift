@@ -7,7 +7,7 @@ import Testing
 @testable import MobileServer
 
 /// A load converts values by the core, with SQL only for those that need it: each value becomes what its attribute's SQL would make of it in the query.
-@Suite struct LoadConversionTests {
+@Suite(.runsOnce) struct LoadConversionTests {
     private static let attributes = """
         {"name": "byte", "type": "byte"}, {"name": "long", "type": "long"}, {"name": "boolean", "type": "boolean"}, {"name": "string", "type": "string"},
         {"name": "binary", "type": "binary"}, {"name": "double", "type": "double"}, {"name": "price", "type": "decimal", "precision": 12, "scale": 2},

@@ -8,7 +8,7 @@ import Testing
 @testable import MobileServer
 
 /// Random histories of refreshes of two partitions that share rows, over a back end that changes while it is read.
-@Suite struct RefreshHistoryTests {
+@Suite(.runsOnce) struct RefreshHistoryTests {
     private final class Changes: Sendable {
         private struct State {
             var random: SeededGenerator

@@ -9,7 +9,7 @@ import Testing
 @testable import MobileServer
 
 /// Refreshes at the same time as others and as other work, on both engines of the state.
-@Suite struct RefreshTests {
+@Suite(.runsOnce) struct RefreshTests {
     /// A load that waits in the back end until the test lets it go.
     final class Stop: Sendable {
         private let reached = DispatchSemaphore(value: 0), go = DispatchSemaphore(value: 0)

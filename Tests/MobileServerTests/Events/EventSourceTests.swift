@@ -9,7 +9,7 @@ import Testing
 @testable import MobileServer
 
 /// Where events come from: looks at a back end, and messages of other processes.
-@Suite struct EventSourceTests {
+@Suite(.runsOnce) struct EventSourceTests {
     @Test("a look finds a change, a wake makes it look at once, an error is reported once and the change is found afterwards")
     func watch() {
         struct Failure: Error {}

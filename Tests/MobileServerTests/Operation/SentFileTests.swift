@@ -6,7 +6,7 @@ import Testing
 @testable import MobileServer
 
 /// Files as bodies of responses, which the system sends without a copy.
-@Suite struct SentFileTests {
+@Suite(.runsOnce) struct SentFileTests {
     @Test func `clients that go away in the middle of a file end neither the process nor the answers to others`() throws {
         let folder = try TemporaryDirectory(), path = folder.file("content")
         // More than the buffers of a connection hold.

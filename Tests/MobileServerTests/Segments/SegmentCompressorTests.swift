@@ -7,7 +7,7 @@ import Testing
 @testable import MobileServer
 
 /// The streams of segments, read by zlib.
-@Suite struct SegmentCompressorTests {
+@Suite(.runsOnce) struct SegmentCompressorTests {
     /// Row texts: words, and bytes that no compressor makes smaller.
     private static func rows(_ count: Int, _ random: inout SeededGenerator) -> [[UInt8]] {
         (0..<count).map { number in

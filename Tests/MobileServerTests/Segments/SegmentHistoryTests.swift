@@ -9,7 +9,7 @@ import Testing
 
 /// Random histories of two partitions against a simple model: regardless of the segments that were made, merged and removed, a device that synchronizes has exactly
 /// the rows of its partitions.
-@Suite struct SegmentHistoryTests {
+@Suite(.runsOnce) struct SegmentHistoryTests {
     @Test("1,500 random histories of rows, segments, tombstones and old tokens", arguments: 0..<3)
     func histories(part: Int) throws {
         let bench = try HistoryBench(.sqlite)
@@ -60,6 +60,7 @@ private final class HistoryBench {
 
     init(_ engine: StateStoreTests.Engine) throws {
         store = try StateStoreTests.Bench(engine)
+        // For the plan of its object and for its folder alone; the state is that of `store`.
         server = try FieldSales.server()
         let package = server.server.packages[0].deployed
         object = try #require(package.object(named: "Order"))

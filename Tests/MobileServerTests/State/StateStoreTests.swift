@@ -8,7 +8,7 @@ import Testing
 @testable import MobileServer
 
 /// The seam between the server and the database of its own state, on both engines.
-@Suite struct StateStoreTests {
+@Suite(.runsOnce) struct StateStoreTests {
     /// A store of one engine with a table.
     final class Bench {
         let state: StateBench

@@ -118,7 +118,7 @@ import Testing
     @Test("an operation whose answer was lost, and one that was deferred, are sent again and rejected", arguments: Loss.allCases, [true, false])
     func sentBefore(loss: Loss, isDeferred: Bool) throws {
         // The server waits that long for the locked back end before it defers.
-        let scene = try Scene(connectionTimeout: isDeferred ? .milliseconds(500) : nil), bench = scene.bench
+        let scene = try Scene(connectionTimeout: isDeferred ? .seconds(2) : nil), bench = scene.bench
         try scene.change()
         try scene.gone.submitPending()
         if isDeferred {
