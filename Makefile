@@ -42,7 +42,7 @@ endif
 # README.md, "Working on it", shows what files in memory hide.
 test-on-disk: ready-to-test ## run the tests of core, store, objects and vault with their files on a disk, where fsync waits for it
 	@swift build --build-tests $(TEST_BUILD)
-	@mkdir -p .build/files && TMPDIR=$$(mktemp -d "$$PWD/.build/files/tests.XXXXXX") && export TMPDIR && trap 'rm -rf "$$TMPDIR"' EXIT \
+	@mkdir -p .build/files && TMPDIR=$$(mktemp -d "$$PWD/.build/files/tests.XXXXXX") && export TMPDIR TESTS_ON_DISK=1 && trap 'rm -rf "$$TMPDIR"' EXIT \
 	    && case $$(stat -f -c %T "$$TMPDIR") in tmpfs|ramfs) echo "$$TMPDIR is in memory, too: build on a disk"; exit 1 ;; esac \
 	    && swift test --skip-build --disable-xctest --filter '^(MobileCore|MobileStore|MobileObjects|MobileVault)Tests\.' $(ARGS)
 

@@ -188,7 +188,7 @@ let package = Package(
             dependencies: ["MobileStore", "MobileCore", "MobileZlib", "MobileExecution", "TestSupport", "FaultInjection"], swiftSettings: swift),
         .testTarget(name: "MobileModelTests", dependencies: ["MobileModel", "TestSupport"], swiftSettings: swift),
         .testTarget(
-            name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModelCommands", "MobileModel", "mobilegen", "TestSupport"],
+            name: "MobileGeneratorTests", dependencies: ["MobileGenerator", "MobileModelCommands", "MobileModel", "TestSupport"],
             swiftSettings: swift),
         .testTarget(
             name: "GeneratedCodeTests",

@@ -24,7 +24,8 @@ import Testing
 
     @Test func `problems of a model are compiler messages at their places, and nothing is written`() throws {
         let folder = try TemporaryDirectory()
-        let model = try written(ShopModelText.json(replacing: "\"type\": \"string\"}", with: "\"type\": \"strin\"}"), in: folder)
+        let wrong = "{\"name\": \"text\", \"type\": \"strin\"}"
+        let model = try written(ShopModelText.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: wrong), in: folder)
         let (status, output) = try run([model, "--output", folder.file("classes")])
         let error = #expect(throws: ModelError.self) { try PackageModel(contentsOf: URL(filePath: model)) }
         #expect(status == 1 && output == (error?.problems ?? []).map { $0.diagnostic + "\n" }.joined(), "\(output)")
@@ -34,8 +35,8 @@ import Testing
 
     @Test func `a warning is shown, and the files are written`() throws {
         let folder = try TemporaryDirectory()
-        let long = try ShopModelText.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: "{\"name\": \"text\", \"type\": \"string\", \"length\": 9000}")
-        let model = try written(long, in: folder)
+        let long = "{\"name\": \"text\", \"type\": \"string\", \"length\": 9000}"
+        let model = try written(ShopModelText.json(replacing: "{\"name\": \"text\", \"type\": \"string\"}", with: long), in: folder)
         let (status, output) = try run([model, "--output", folder.file("classes")])
         #expect(status == 0 && output.contains(": warning: "), "\(output)")
         #expect(FileManager.default.fileExists(atPath: folder.file("classes/Note.swift")))
