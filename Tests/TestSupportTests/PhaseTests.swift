@@ -20,6 +20,15 @@ import Testing
         #expect(lines.count == 3 && lines[0].hasSuffix(" s  a build") && lines[1].hasSuffix(" s  tests") && lines[2] == "  1234 s  a run")
     }
 
+    @Test("a signal ends the command, too", arguments: ["TERM", "INT", "HUP"])
+    func signal(name: String) throws {
+        // The command waits for the end of its own input, which does not come.
+        let ran = try run(["a build", "bash", "-c", "echo $$; kill -\(name) $PPID; exec tail -f /dev/null"], notes: nil)
+        let command = try #require(Int32(ran.output.trimmingCharacters(in: .whitespacesAndNewlines)))
+        #expect(ran.status == 143)
+        #expect(kill(command, 0) == -1 && errno == ESRCH, "process \(command) goes on")
+    }
+
     @Test func `without a file for the notes the command runs alone`() throws {
         #expect(try run(["a build", "echo", "made"], notes: nil) == (0, "made\n"))
     }
