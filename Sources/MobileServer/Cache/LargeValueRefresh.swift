@@ -53,9 +53,12 @@ struct LargeValueRefresh {
 
     private func keptKey(_ text: String) -> String { connection.dialect.keptKey(text) }
 
+    /// A staged table that is used again has its index.
+    private static let makeKey = "CREATE UNIQUE INDEX IF NOT EXISTS _digest_key ON _digest (k, attribute)"
+
     /// Compares staged digests with the state, and writes nothing.
     func compare() throws {
-        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
+        try connection.execute(Self.makeKey)
         try connection.stage("_digest_difference", LargeValueLoad.columns(connection.dialect)) { _ in }
         try connection.stage("_digest_gone", [("sk", "BIGINT"), ("attribute", "BIGINT")]) { _ in }
         try connection.execute(
@@ -82,9 +85,9 @@ struct LargeValueRefresh {
     /// - Returns: the number of changed values.
     func run(_ digests: [[Value]], _ version: Int64) throws -> Int {
         try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in for digest in digests { try add(digest) } }
-        try connection.execute("CREATE UNIQUE INDEX _digest_key ON _digest (k, attribute)")
+        try connection.execute(Self.makeKey)
         let changed = try noteContents("_digest", version) + noteNulls(isGone, values, version)
-        try connection.execute("DROP TABLE _digest")
+        try connection.unstage("_digest")
         return changed
     }
 

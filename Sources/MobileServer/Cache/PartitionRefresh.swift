@@ -39,8 +39,8 @@ struct PartitionRefresh {
         var changed = try writeRows()
         changed += try comparison.keys == nil ? removeMissingRows(expected: rows) : removeMissingKeys()
         if !object.largeAttributes.isEmpty { changed += try largeValues.run(load.digests, version) }
-        if comparison.keys != nil { try connection.execute("DROP TABLE _changed") }
-        try connection.execute("DROP TABLE _load")
+        if comparison.keys != nil { try connection.unstage("_changed") }
+        try connection.unstage("_load")
         return try finish(changed)
     }
 
@@ -224,14 +224,14 @@ struct PartitionRefresh {
         let present = try stagePresent()
         guard present == expected else { throw object.loadError("one key twice") }
         let removed = try remove("NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = _row.sk)")
-        try connection.execute("DROP TABLE _present")
+        try connection.unstage("_present")
         return removed
     }
 
     /// Collects the surrogate keys of the loaded rows, as far as they have some.
     /// - Returns: their number.
     func stagePresent() throws -> Int64 {
-        try connection.execute("CREATE TEMP TABLE _present (sk BIGINT PRIMARY KEY)")
+        try connection.stage("_present", [("sk", "BIGINT PRIMARY KEY")]) { _ in }
         return try Int64(
             connection.execute(
                 """

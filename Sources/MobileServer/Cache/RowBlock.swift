@@ -36,7 +36,7 @@ struct RowBlock {
             texts.add { $0 += row.bytes(0) }
         }
         guard texts.places.count == rows.count else { throw object.loadError("one key twice") }
-        try connection.execute("DROP TABLE _load")
+        try connection.unstage("_load")
     }
 
     // MARK: By lists

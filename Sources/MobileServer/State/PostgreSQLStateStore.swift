@@ -109,11 +109,38 @@ struct PostgreSQLStateStore: StateStore {
     }
 }
 
+/// The temporary tables that a transaction has made. One that is used no longer is kept for the next one of its name: a transaction that refreshes
+/// thousands of partitions would leave as many dead rows of each table in the system's catalogs, and every look into those would pass all of them.
+private final class StagedTables {
+    private struct Table {
+        let definition: String
+        /// The number of rows at the last `ANALYZE`.
+        let counted: Int64
+        var isUsed = true
+    }
+
+    private var tables: [String: Table] = [:]
+
+    /// Returns a table that is used no longer, with its columns and the number of rows that the planner knows.
+    func take(_ name: String) -> (definition: String, counted: Int64)? {
+        guard let table = tables[name], !table.isUsed else { return nil }
+        return (table.definition, table.counted)
+    }
+
+    func use(_ name: String, _ definition: String, counted: Int64) { tables[name] = Table(definition: definition, counted: counted) }
+
+    func keep(_ name: String) { tables[name]?.isUsed = false }
+
+    /// Whether the planner would take a table for much smaller than it is. `ANALYZE` leaves dead rows, too.
+    static func isCountedAgain(_ count: Int64, known: Int64) -> Bool { known < 0 || count > 2 * max(known, 50) }
+}
+
 /// A transaction on the state in a PostgreSQL database.
 struct PostgreSQLStateConnection: StateConnection {
     let connection: PostgreSQLConnection
     /// Whether staged tables outlive the transaction.
     var keepsStagedTables = false
+    private let staged = StagedTables()
 
     func historyID() throws -> String { try connection.historyID() }
 
@@ -129,11 +156,31 @@ struct PostgreSQLStateConnection: StateConnection {
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
-        try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
-        try connection.copy(into: table, columns: columns.map(\.name)) { copy in
-            try fill { try copy.add($0.map(PostgreSQLValue.init)) }
+        var known: Int64 = -1
+        if let unused = staged.take(table) {
+            if unused.definition == definition { known = unused.counted } else { try connection.execute("DROP TABLE \(table)") }
         }
-        try countRows(of: [table])
+        try connection.execute(
+            known >= 0
+                ? "TRUNCATE \(table)"
+                : "CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
+        var count: Int64 = 0
+        try connection.copy(into: table, columns: columns.map(\.name)) { copy in
+            try fill {
+                try copy.add($0.map(PostgreSQLValue.init))
+                count += 1
+            }
+        }
+        if StagedTables.isCountedAgain(count, known: known) {
+            try countRows(of: [table])
+            known = count
+        }
+        staged.use(table, definition, counted: known)
+    }
+
+    func unstage(_ table: String) throws {
+        // The next transaction of this connection would find it.
+        if keepsStagedTables { try connection.execute("DROP TABLE \(table)") } else { staged.keep(table) }
     }
 
     var dialect: StateDialect { .postgreSQL }

@@ -141,6 +141,8 @@ struct SQLiteStateConnection: ListReadingConnection {
         try fill { _ = try insert.run($0) }
         try countRows(of: [table])
     }
+
+    func unstage(_ table: String) throws { _ = try connection.execute("DROP TABLE temp.\(table)") }
 }
 
 private struct SQLiteStateRow: StateRow {

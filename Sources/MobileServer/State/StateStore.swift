@@ -74,13 +74,16 @@ package protocol SQLConnection {
 
 /// One transaction on a ``StateStore``.
 package protocol StateConnection: SQLConnection {
-    /// Fills a temporary table, which this transaction alone sees. The transaction drops it when it needs it no longer; that of a ``StagingConnection``
-    /// stays.
+    /// Fills a temporary table, which this transaction alone sees. The transaction calls ``unstage(_:)`` when it needs it no longer; that of a
+    /// ``StagingConnection`` stays.
     /// - Parameters:
     ///   - table: its name.
-    ///   - columns: names with types, as in SQL; the types are `BIGINT`, `TEXT` and ``StateDialect/bytes``.
+    ///   - columns: names with types, as in SQL; the types are `BIGINT`, `TEXT` and ``StateDialect/bytes``, a key may follow.
     ///   - fill: calls its argument for each row, with one value per column.
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws
+
+    /// Removes a staged table, or keeps it for the next one of its name.
+    func unstage(_ table: String) throws
 
     /// The parts of SQL that depend on the engine.
     var dialect: StateDialect { get }

@@ -67,10 +67,52 @@ import Testing
                 }
                 let sum = try connection.number(
                     "SELECT CAST(sum(n) AS BIGINT) FROM _load WHERE t = ?1 AND b IS NOT NULL", [.text("a\tb\\\"\n")])
-                try connection.execute("DROP TABLE _load")
+                try connection.unstage("_load")
                 return sum
             }
             #expect(sum == 6_250_000, "round \(round)")
+        }
+    }
+
+    @Test(arguments: Engine.available)
+    func `a table that is staged again has the new rows alone, whatever its columns are`(engine: Engine) throws {
+        let bench = try Bench(engine), store = bench.store
+        func stage(_ count: Int, _ column: String, in connection: any StateConnection) throws -> [Value] {
+            try connection.stage("_load", [(column, "BIGINT")]) { add in for number in 0..<count { try add([.integer(Int64(number))]) } }
+            let sum = try connection.rows("SELECT count(*), CAST(sum(\(column)) AS BIGINT) FROM _load")[0]
+            try connection.unstage("_load")
+            return sum
+        }
+        for isolation in [StateIsolation.serial, .locks] {
+            try store.write(label: "test", isolation: isolation) { connection in
+                for (count, column) in [(3, "n"), (2, "n"), (5000, "n"), (1, "n"), (4, "m"), (0, "n"), (2, "n")] {
+                    let sum = try stage(count, column, in: connection)
+                    #expect(sum == [.integer(Int64(count)), count == 0 ? .null : .integer(Int64(count * (count - 1) / 2))], "\(count) \(column)")
+                }
+            }
+        }
+        // Those of a preparation stay, unless they are given up.
+        try store.staging { staging in
+            for _ in 0..<2 {
+                let sum = try staging.write(label: "test") { try stage(2, "n", in: $0) }
+                #expect(sum == [2, 1])
+            }
+        }
+    }
+
+    @Test(.enabled(if: PostgreSQLInstallation.runsTests))
+    func `PostgreSQL makes the tables of a transaction with many partitions once, and counts their rows again when there are many more`() throws {
+        let bench = try Bench(.postgreSQL)
+        try bench.store.write(label: "test") { connection in
+            var tables: Set<Int64> = [], counted: [Int64] = []
+            for count in [1, 2, 0, 90, 90, 300] {
+                try connection.stage("_load", [("n", "BIGINT")]) { add in for number in 0..<count { try add([.integer(Int64(number))]) } }
+                try tables.insert(connection.number("SELECT CAST('_load'::regclass AS BIGINT)"))
+                try counted.append(connection.number("SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = '_load'::regclass"))
+                try connection.unstage("_load")
+            }
+            #expect(tables.count == 1)
+            #expect(counted == [1, 1, 1, 1, 1, 300])
         }
     }
 
