@@ -41,7 +41,11 @@ extension PostgreSQLValue {
 
 extension Span where Element == UInt8 {
     /// The bytes as an unsigned number, the highest byte first; 8 bytes at most.
-    var bigEndian: UInt64 { indices.reduce(0) { $0 << 8 | UInt64(self[$1]) } }
+    var bigEndian: UInt64 {
+        var number: UInt64 = 0
+        for index in indices { number = number &<< 8 | UInt64(self[index]) }
+        return number
+    }
 
     /// The bytes as a signed number, the highest byte first; 8 bytes at most.
     var signedBigEndian: Int64 {
