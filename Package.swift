@@ -152,8 +152,8 @@ let package = Package(
             name: "TestSupport", dependencies: ["CTestSupport", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"],
             path: "Tests/TestSupport", exclude: ["README.md"], swiftSettings: swift),
         .target(
-            name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileExecution", "TestSupport"], path: "Tests/PostgreSQLTestSupport",
-            exclude: ["README.md"], swiftSettings: swift),
+            name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileServer", "MobileExecution", "TestSupport"],
+            path: "Tests/PostgreSQLTestSupport", exclude: ["README.md"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),

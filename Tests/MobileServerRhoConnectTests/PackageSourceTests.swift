@@ -66,7 +66,7 @@ import Testing
             directory = try TemporaryDirectory()
             backEnd = try Database(ConnectionProfile(path: directory.file("enterprise.db"), journal: .unchanged))
             try backEnd.write { _ = try $0.execute(PackageSourceTests.tables) }
-            state = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
+            state = try StoreUnderTest.isPostgreSQL ? .ofState() : nil
             let package = PackageDeployment(
                 try PackageModel(json: PackageSourceTests.model), backEnds: ["enterprise": directory.file("enterprise.db")])
             var configuration = ServerConfiguration(cachePath: directory.file("state.db"), packages: [package], users: ["ada": "x", "bob": "x"])

@@ -23,6 +23,9 @@ package final class PostgreSQLServer: Sendable {
     private let settings: [String: String]
     private let running = SystemLock<Guard?>(nil)
 
+    /// Connections that make and remove databases: opening one costs as much as making a database.
+    private let administrators: PostgreSQLPool
+
     /// Makes a data folder and starts the server.
     /// - Parameters:
     ///   - usesTCP: whether it also listens on a free port of 127.0.0.1.
@@ -49,11 +52,12 @@ package final class PostgreSQLServer: Sendable {
         port = usesTCP ? try ServerFolder.freePort() : 5432
         var all = [
             "listen_addresses": usesTCP ? "127.0.0.1" : "''", "port": "\(port)", "unix_socket_directories": folder,
-            "fsync": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200", "max_locks_per_transaction": "256",
+            "fsync": isDurable ? "on" : "off", "full_page_writes": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200", "max_locks_per_transaction": "256",
             "autovacuum": "off", "log_min_messages": "fatal",
         ]
         all.merge(settings) { $1 }
         self.settings = all
+        administrators = Self.administrators(folder, port)
         do {
             let data = folder + "/data"
             if let template {
@@ -84,6 +88,7 @@ package final class PostgreSQLServer: Sendable {
         folder = try ServerFolder.make()
         port = primary.port
         settings = primary.settings.merging(["unix_socket_directories": folder]) { $1 }
+        administrators = Self.administrators(folder, port)
         do {
             try Self.run([
                 programs.appending(path: "pg_basebackup").path, "-D", folder + "/data", "-h", primary.folder, "-p", "\(primary.port)", "-U",
@@ -109,6 +114,20 @@ package final class PostgreSQLServer: Sendable {
     /// The data folder that other servers copy, of the shared server.
     private var template: String { folder + "/template" }
 
+    private let templates = SystemLock<Set<String>>([])
+
+    /// The name of a database that others are copied from; the first call makes it.
+    func template(_ name: String, _ prepare: (PostgreSQLConfiguration) throws -> Void) throws -> String {
+        let database = "template_" + name
+        try templates.withLock { templates in
+            guard !templates.contains(name) else { return }
+            try administrate { try $0.execute("CREATE DATABASE \(database) TEMPLATE template0") }
+            try prepare(configuration(database: database))
+            templates.insert(name)
+        }
+        return database
+    }
+
     /// Runs a program that must succeed.
     private static func run(_ command: [String]) throws {
         let result = try ServerFolder.run(command)
@@ -119,8 +138,19 @@ package final class PostgreSQLServer: Sendable {
 
     /// The settings for a database of this server.
     package func configuration(database: String, user: String = "postgres") -> PostgreSQLConfiguration {
+        Self.configuration(folder, port, database: database, user: user)
+    }
+
+    private static func configuration(_ folder: String, _ port: UInt16, database: String, user: String) -> PostgreSQLConfiguration {
         PostgreSQLConfiguration("host=\(folder) port=\(port) dbname=\(database) user=\(user)")
     }
+
+    private static func administrators(_ folder: String, _ port: UInt16) -> PostgreSQLPool {
+        PostgreSQLPool(configuration(folder, port, database: "postgres", user: "postgres"), maximumConnections: 4)
+    }
+
+    /// Runs `body` with a connection to the database `postgres`, which it does not keep.
+    func administrate<R>(_ body: (PostgreSQLConnection) throws -> R) throws -> R { try administrators.withConnection(body) }
 
     /// Makes an empty database, which is removed with the returned object.
     package func database() throws -> PostgreSQLTestDatabase { try PostgreSQLTestDatabase(on: self) }

@@ -109,7 +109,7 @@ final class FaceBench: Sendable {
         isPostgreSQL: Bool = StoreUnderTest.isPostgreSQL, face configureFace: (inout RhoConnectServer.Configuration) -> Void = { _ in }
     ) throws {
         directory = try TemporaryDirectory()
-        stateDatabase = isPostgreSQL ? try PostgreSQLTestDatabase() : nil
+        stateDatabase = try isPostgreSQL ? .ofState() : nil
         server = try MobileServer(Self.configuration(directory, stateDatabase, time))
         adapter = MemoryAdapter(objects)
         var source = RhoConnectSource("Item", adapter: adapter)

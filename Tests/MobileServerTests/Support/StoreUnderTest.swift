@@ -5,6 +5,9 @@ import Testing
 /// The engine of the servers' own state in these tests: SQLite, or PostgreSQL with `SERVER_STORE=postgresql` in the environment.
 enum StoreUnderTest {
     static let isPostgreSQL = ProcessInfo.processInfo.environment["SERVER_STORE"] == "postgresql"
+
+    /// A new database with the tables of a state; nil where the state is in a file.
+    static func database() throws -> PostgreSQLTestDatabase? { try isPostgreSQL ? .ofState() : nil }
 }
 
 extension Trait where Self == ConditionTrait {

@@ -44,7 +44,7 @@ final class TestServer {
             try database.write { _ = try $0.execute(tables) }
             try database.close()
         }
-        stateDatabase = StoreUnderTest.isPostgreSQL ? try PostgreSQLTestDatabase() : nil
+        stateDatabase = try StoreUnderTest.database()
         let configuration = Self.configuration(model, self.folder, backEndDatabase?.address ?? backEndPath, stateDatabase, adjust)
         if tables != nil { for deployment in configuration.packages { try ChangeCapture(deployment).install() } }
         server = try MobileServer(configuration)
@@ -97,7 +97,7 @@ final class TestServer {
 
     /// Removes the closed server's state.
     func removeCache() throws {
-        if stateDatabase != nil { stateDatabase = try PostgreSQLTestDatabase() }
+        if stateDatabase != nil { stateDatabase = try StoreUnderTest.database() }
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder.file("cache.db") + suffix) }
     }
 

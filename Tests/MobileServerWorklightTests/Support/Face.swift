@@ -58,7 +58,7 @@ final class Face {
 
     /// A database for the state; nil where it is in a file.
     static func newDatabase() throws -> PostgreSQLTestDatabase? {
-        ProcessInfo.processInfo.environment["SERVER_STORE"] == "postgresql" ? try PostgreSQLTestDatabase() : nil
+        try ProcessInfo.processInfo.environment["SERVER_STORE"] == "postgresql" ? .ofState() : nil
     }
 
     private static func stock(_ backEnd: Database) -> WorklightAdapter {
