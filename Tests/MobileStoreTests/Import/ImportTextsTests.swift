@@ -49,9 +49,11 @@ import Testing
         #expect(counts.map(\.rows) == [3000, 6000, 6000, 11_000, 11_000])
         #expect(counts.last?.inserted == 7000 && counts.last?.updated == 4000)
         #expect(counts.map(\.bytes).last == Int64(texts.map(\.count).reduce(0, +)))
-        let plain = [Self.text(1...3000), Self.text(3001...6000), Array("[]".utf8), Self.text(2001...7000)].map(\.count)
-        #expect(counts.dropLast().map(\.inflatedBytes) == [plain[0], plain[0] + plain[1], plain[0] + plain[1] + 2, plain.reduce(0, +)].map(Int64.init))
-        #expect(try database.read { try $0.rows("SELECT count(*), sum(id) FROM item") } == [[7000, .integer(7000 * 7001 / 2)]])
+        let plain = [Self.text(1...3000), Self.text(3001...6000), Array("[]".utf8), Self.text(2001...7000)].map { Int64($0.count) }
+        let sums: [Int64] = [plain[0], plain[0] + plain[1], plain[0] + plain[1] + 2, plain.reduce(0, +)]
+        #expect(counts.dropLast().map(\.inflatedBytes) == sums)
+        let sumOfIDs: Int64 = 7000 * 7001 / 2
+        #expect(try database.read { try $0.rows("SELECT count(*), sum(id) FROM item") } == [[7000, .integer(sumOfIDs)]])
         #expect(try database.read { try $0.rows("PRAGMA integrity_check") } == [["ok"]])
     }
 

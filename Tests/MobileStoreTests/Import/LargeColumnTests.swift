@@ -130,7 +130,8 @@ import Testing
             #expect(try store.text(ids.body) == long && store.bytes(ids.picture)?.count == 60_000)
             let input = #"[{"id":1,"body":"\#(long)","picture":"\#(long)","title":"\#(String(repeating: "t", count: 3000))"}]"#
             let error = #expect(throws: StoreError.self) { try store.importing(input, size: size) { $0.maximumRowBytes = limit } }
-            #expect(error?.code == .limit && error?.byteOffset == Int64(1 + 2000 + 2 * 80_002))
+            let offset: Int64 = 1 + 2000 + 2 * 80_002
+            #expect(error?.code == .limit && error?.byteOffset == offset)
         }
     }
 

@@ -23,7 +23,8 @@ import Testing
         while let page = try pages.next() {
             sizes.append(page.count)
             for row in page {
-                #expect(row.values == [.integer(next), .integer(next << 33), 1.5, .text("text \(next) ü"), .blob([0, 1, 2]), nil])
+                let expected: [Value] = [.integer(next), .integer(next << 33), 1.5, .text("text \(next) ü"), .blob([0, 1, 2]), nil]
+                #expect(row.values == expected)
                 next += 1
             }
         }

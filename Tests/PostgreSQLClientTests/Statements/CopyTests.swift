@@ -46,7 +46,8 @@ extension PostgreSQLTests {
             try copy.flush()
             try copy.flush()
             // 88,890 digits, and 20 letters with a tab and a line break in each row.
-            #expect(sizes.withLock { $0.reduce(0, +) } == 88_890 + 20_000 * 22)
+            let written: Int = sizes.withLock { $0.reduce(0, +) }
+            #expect(written == 88_890 + 20_000 * 22)
         }
 
         @Test("100,000 rows go into a temporary table in a transaction")
