@@ -101,18 +101,18 @@ import Testing
     }
 
     @Test(.enabled(if: PostgreSQLInstallation.runsTests))
-    func `PostgreSQL makes the tables of a transaction with many partitions once, and counts their rows again when there are many more`() throws {
+    func `PostgreSQL makes the tables of a transaction with many partitions once, and counts their rows again when there are many more or fewer`() throws {
         let bench = try Bench(.postgreSQL)
         try bench.store.write(label: "test") { connection in
             var tables: Set<Int64> = [], counted: [Int64] = []
-            for count in [1, 2, 0, 90, 90, 300] {
+            for count in [1, 2, 0, 90, 90, 300, 200, 3, 2] {
                 try connection.stage("_load", [("n", "BIGINT")]) { add in for number in 0..<count { try add([.integer(Int64(number))]) } }
                 try tables.insert(connection.number("SELECT CAST('_load'::regclass AS BIGINT)"))
                 try counted.append(connection.number("SELECT CAST(reltuples AS BIGINT) FROM pg_class WHERE oid = '_load'::regclass"))
                 try connection.unstage("_load")
             }
             #expect(tables.count == 1)
-            #expect(counted == [1, 1, 1, 1, 1, 300])
+            #expect(counted == [1, 1, 1, 1, 1, 300, 300, 3, 3])
         }
     }
 
