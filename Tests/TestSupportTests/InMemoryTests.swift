@@ -33,6 +33,14 @@ import Testing
         if words.count > 1 { #expect(!FileManager.default.fileExists(atPath: String(words[1]))) }
     }
 
+    @Test func `a signal ends what the command has started in a process group of its own, before its files`() throws {
+        let ran = try run("setsid tail -f /dev/null & echo \"$! ${TMPDIR:-}\"; kill -TERM $PPID; wait")
+        let words = folder(ran.output).split(separator: " "), started = try #require(words.first.flatMap { Int32($0) })
+        #expect(ran.status == 143)
+        #expect(kill(started, 0) == -1 && errno == ESRCH, "process \(started) goes on")
+        if words.count > 1 { #expect(!FileManager.default.fileExists(atPath: String(words[1]))) }
+    }
+
     @Test func `the files of a run that was killed are removed by the next one, and those of a run that lives are not`() throws {
         let killed = try run("echo \"${TMPDIR:-}\"; kill -9 $PPID")
         let left = folder(killed.output).prefix { !$0.isNewline }
