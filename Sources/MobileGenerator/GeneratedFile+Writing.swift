@@ -24,8 +24,13 @@ extension PackageGenerator {
     @discardableResult
     public func write(to directory: URL, progress: (Int, Int) -> Void) throws -> [(file: GeneratedFile, isWritten: Bool)] {
         try requireObjects()
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        return try makeFiles(progress: progress).map { ($0, try $0.write(to: directory)) }
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+            return try makeFiles(progress: progress).map { ($0, try $0.write(to: directory)) }
+        } catch let error as CocoaError {
+            // Some of these errors name neither a file nor a reason.
+            throw Refusal(description: "\(directory.path): the classes cannot be written into this folder: \(error.localizedDescription)")
+        }
     }
 }
 

@@ -53,7 +53,8 @@ package final class PostgreSQLServer: Sendable {
         var all = [
             "listen_addresses": usesTCP ? "127.0.0.1" : "''", "port": "\(port)", "unix_socket_directories": folder,
             "fsync": isDurable ? "on" : "off", "full_page_writes": isDurable ? "on" : "off", "shared_buffers": "16MB", "max_connections": "200", "max_locks_per_transaction": "256",
-            "autovacuum": "off", "log_min_messages": "fatal",
+            // In the data folder, which is removed with the server: shared memory of a killed one would stay in /dev/shm.
+            "dynamic_shared_memory_type": "mmap", "autovacuum": "off", "log_min_messages": "fatal",
         ]
         all.merge(settings) { $1 }
         self.settings = all
@@ -122,7 +123,11 @@ package final class PostgreSQLServer: Sendable {
         try templates.withLock { templates in
             guard !templates.contains(name) else { return }
             try administrate { try $0.execute("CREATE DATABASE \(database) TEMPLATE template0") }
-            try prepare(configuration(database: database))
+            do { try prepare(configuration(database: database)) } catch {
+                // The next caller gets the same error, and not that the database exists.
+                try? administrate { _ = try $0.execute("DROP DATABASE \(database) WITH (FORCE)") }
+                throw error
+            }
             templates.insert(name)
         }
         return database
