@@ -16,7 +16,7 @@ help: ## list the targets
 	    printf '  make %-18s %s\n' "$$name" "$$text"; done
 
 # Optimized for size and without inlining across modules, the demonstration takes as long, and its build a sixth less: the first is less work, the second
-# lets a module be compiled beside those that it uses. `make bench` builds without these options, from nothing.
+# lets a module be compiled next to those that it uses. `make bench` builds without these options, from nothing.
 DEMO_BUILD := --use-integrated-swift-driver -Xswiftc -Osize -Xswiftc -disable-cmo
 
 demo: ready ## build in release mode and show a whole offline-first application at work
@@ -168,7 +168,7 @@ format: ## format Swift and C in place
 	swift format format --in-place --parallel --recursive Package.swift Sources Tests Benchmarks
 	@git ls-files -co --exclude-standard -- '*.c' '*.h' | xargs -r clang-format -i
 
-words: ## list words and phrases in comments, articles and messages for which there is a better one (ARGS: files or folders)
+words: ## list words and phrases in comments, articles and messages for which there is a better one, and fail if there is one (ARGS: files or folders)
 	@.ci/install-missing-packages python3=command:python3
 	@.ci/words $(ARGS)
 

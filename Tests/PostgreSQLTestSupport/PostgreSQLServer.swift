@@ -155,6 +155,7 @@ package final class PostgreSQLServer: Sendable {
     }
 
     /// Runs `body` with a connection to the database `postgres`, which it does not keep.
+    @discardableResult
     func administrate<R>(_ body: (PostgreSQLConnection) throws -> R) throws -> R { try administrators.withConnection(body) }
 
     /// Makes an empty database, which is removed with the returned object.

@@ -92,7 +92,7 @@ import Testing
         func count(_ table: String) throws -> Int64 { try servers.store.read { try $0.number("SELECT count(*) FROM \(table)") } }
         let next = try servers.store.read { try $0.number("SELECT coalesce(max(next), 1) FROM _counter") }
         // The second key of the second block: the first one has two rows, and a parent that is nowhere.
-        try servers.store.write(label: "test") {
+        _ = try servers.store.write(label: "test") {
             try $0.execute("INSERT INTO _key (object, k, sk) SELECT id, 'of nobody', ?1 FROM _object WHERE name = 'Article'", [.integer(next + 4)])
         }
         #expect(throws: (any Error).self) { try servers.refresh("A") }
