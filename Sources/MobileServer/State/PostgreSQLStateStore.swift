@@ -135,7 +135,7 @@ private final class StagedTables {
     /// statements again: without `ANALYZE`, each partition of a few rows would read all keys of the object, as the plan for one of thousands does.
     static func isCountedAgain(_ count: Int64, known: Int64) -> Bool {
         let (count, last) = (max(count, 50), max(known, 50))
-        return known < 0 || count > 2 * last || last > 2 * count
+        return count > 2 * last || last > 2 * count
     }
 }
 
@@ -160,14 +160,13 @@ struct PostgreSQLStateConnection: StateConnection {
 
     func stage(_ table: String, _ columns: [(name: String, type: String)], _ fill: (_ add: ([Value]) throws -> Void) throws -> Void) throws {
         let definition = columns.map { "\($0.name) \($0.type)" }.joined(separator: ", ")
-        var known: Int64 = -1
-        if let unused = staged.take(table) {
-            if unused.definition == definition { known = unused.counted } else { try connection.execute("DROP TABLE \(table)") }
+        let unused = staged.take(table), known = unused?.definition == definition ? unused?.counted : nil
+        if known != nil {
+            try connection.execute("TRUNCATE \(table)")
+        } else {
+            if unused != nil { try connection.execute("DROP TABLE \(table)") }
+            try connection.execute("CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
         }
-        try connection.execute(
-            known >= 0
-                ? "TRUNCATE \(table)"
-                : "CREATE TEMP TABLE \(table) (\(definition)) ON COMMIT \(keepsStagedTables ? "PRESERVE ROWS" : "DROP")")
         var count: Int64 = 0
         try connection.copy(into: table, columns: columns.map(\.name)) { copy in
             try fill {
@@ -175,11 +174,12 @@ struct PostgreSQLStateConnection: StateConnection {
                 count += 1
             }
         }
-        if StagedTables.isCountedAgain(count, known: known) {
+        if let known, !StagedTables.isCountedAgain(count, known: known) {
+            staged.use(table, definition, counted: known)
+        } else {
             try countRows(of: [table])
-            known = count
+            staged.use(table, definition, counted: count)
         }
-        staged.use(table, definition, counted: known)
     }
 
     func unstage(_ table: String) throws {
