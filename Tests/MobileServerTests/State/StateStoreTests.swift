@@ -100,6 +100,56 @@ import Testing
         }
     }
 
+    @Test(arguments: Engine.available)
+    func `a write that fails between two stagings leaves no table to the next one on its connection`(engine: Engine) throws {
+        let bench = try Bench(engine), store = bench.store
+        func stage(_ count: Int64, in connection: any StateConnection) throws -> Int64 {
+            try connection.stage("_load", [("n", "BIGINT")]) { add in for number in 0..<count { try add([.integer(number)]) } }
+            return try connection.number("SELECT count(*) FROM _load")
+        }
+        for isUsed in [false, true, false] {
+            #expect(throws: Refusal.self) {
+                try store.write(label: "test") { connection in
+                    _ = try stage(3, in: connection)
+                    if !isUsed { try connection.unstage("_load") }
+                    throw Refusal()
+                }
+            }
+            let count = try store.write(label: "test") { connection in
+                let count = try stage(2, in: connection)
+                try connection.unstage("_load")
+                return count
+            }
+            #expect(count == 2)
+        }
+    }
+
+    @Test(.enabled(if: PostgreSQLInstallation.runsTests))
+    func `a write that runs again after a conflict makes its staged tables again`() throws {
+        let bench = try Bench(.postgreSQL), store = bench.store
+        func insert(_ id: Int64, _ meanwhile: (any StateConnection) throws -> Void) throws {
+            try store.write(label: "test") { connection in
+                let seen = try connection.number("SELECT count(*) FROM thing")
+                try meanwhile(connection)
+                try connection.execute("INSERT INTO thing (id) VALUES (?1)", [.integer(id + seen)])
+            }
+        }
+        var attempts = 0, sums: [Int64] = []
+        try insert(100) { connection in
+            attempts += 1
+            sums = []
+            for count in [3, 2] as [Int64] {
+                try connection.stage("_load", [("n", "BIGINT")]) { add in for number in 0..<count { try add([.integer(number)]) } }
+                try sums.append(connection.number("SELECT count(*) FROM _load"))
+                try connection.unstage("_load")
+                // It reads what this write changes, and changes what this write has read.
+                if attempts == 1, count == 3 { try insert(1) { _ in } }
+            }
+        }
+        #expect(attempts == 2 && sums == [3, 2])
+        #expect(try store.read { try $0.rows("SELECT id FROM thing ORDER BY id") } == [[1], [101]])
+    }
+
     @Test(.enabled(if: PostgreSQLInstallation.runsTests))
     func `PostgreSQL makes the tables of a transaction with many partitions once, and counts their rows again when there are many more or fewer`() throws {
         let bench = try Bench(.postgreSQL)
