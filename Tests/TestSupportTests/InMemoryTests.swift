@@ -33,8 +33,11 @@ import Testing
         if words.count > 1 { #expect(!FileManager.default.fileExists(atPath: String(words[1]))) }
     }
 
-    @Test func `a signal ends what the command has started in a process group of its own, before its files`() throws {
-        let ran = try run("setsid tail -f /dev/null & echo \"$! ${TMPDIR:-}\"; kill -TERM $PPID; wait")
+    @Test(
+        "a signal, and each further one, ends what the command has started in a process group of its own, before its files",
+        arguments: ["kill -TERM $PPID", "kill -INT $PPID; kill -TERM $PPID; kill -HUP $PPID; kill -INT $PPID"])
+    func descendants(signals: String) throws {
+        let ran = try run("setsid tail -f /dev/null & echo \"$! ${TMPDIR:-}\"; \(signals); wait")
         let words = folder(ran.output).split(separator: " "), started = try #require(words.first.flatMap { Int32($0) })
         #expect(ran.status == 143)
         #expect(kill(started, 0) == -1 && errno == ESRCH, "process \(started) goes on")
