@@ -49,8 +49,10 @@ import Testing
         #expect(none.status == 1 && none.output.contains("error: "), "\(none.output)")
         #expect(!FileManager.default.fileExists(atPath: folder.file("classes")))
         let model = try written(ShopModelText.json, in: folder)
-        let refused = try run([model, "--output", model + "/classes"])
-        #expect(refused.status == 1 && refused.output.hasPrefix("error: "), "\(refused.output)")
+        for place in [model + "/classes", model, "/dev/null/x"] {
+            let refused = try run([model, "--output", place])
+            #expect(refused.status == 1 && refused.output.hasPrefix("error: \(place)"), "\(refused.output)")
+        }
         for arguments in [[], [model], [model, "--output"], [model, "--page-size", "4096"], [model, "--output", "classes", "--clean"]] {
             let misused = try run(arguments)
             #expect(misused.status == 64 && misused.output == "usage: mobilegen MODEL.mbo.json --output DIRECTORY\n", "\(arguments)")
