@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-on-disk install bench checklist fuzz simulate large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words classes clean ready ready-to-test
+.PHONY: help demo test test-on-disk install bench checklist fuzz simulate worlds large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words classes clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -123,6 +123,11 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 	    CORE_PAGE_SIZE=$${sizes% *} CORE_CACHE_PAGES=$${sizes#* } swift test --skip-build --disable-xctest --filter '^(MobileCoreTests|MobileStoreTests)\.'; done
 	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
+
+# Settings are in the environment, and `Tests/Worlds/README.md` has them. In memory, because worlds make many small files.
+worlds: ready ## run random worlds of devices, server and back end (SEED, WORLDS, default 1000 from seed 0); what fails is shrunk (ARGS: files to run again)
+	@swift build -c release --product run-worlds --quiet $(DEMO_BUILD)
+	@.ci/in-memory .build/release/run-worlds $(ARGS)
 
 # Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own. At the end a standby that
 # lacks the last commits takes over: each of its 100 devices then fetches the rows of all others.

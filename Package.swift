@@ -138,7 +138,8 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileCrypto",
-                "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
+                "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite",
+                "PostgreSQLClient",
                 "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks", exclude: ["benchmark.mbo.json"], swiftSettings: swift),
@@ -154,6 +155,16 @@ let package = Package(
         .target(
             name: "PostgreSQLTestSupport", dependencies: ["PostgreSQLClient", "MobileServer", "MobileExecution", "TestSupport"],
             path: "Tests/PostgreSQLTestSupport", exclude: ["README.md"], swiftSettings: swift),
+        // Random worlds of devices, servers and back ends: a library for the suite and for a command.
+        .target(
+            name: "Worlds",
+            dependencies: [
+                "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileStore", "MobileTransport", "MobileCrypto", "MobileExecution",
+                "TestSupport", "MobileSQLite",
+            ],
+            path: "Tests/Worlds", exclude: ["README.md", "Found"], swiftSettings: swift),
+        .executableTarget(name: "run-worlds", dependencies: ["Worlds"], path: "Tests/RunWorlds", swiftSettings: swift),
+        .testTarget(name: "WorldsTests", dependencies: ["Worlds", "TestSupport"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),

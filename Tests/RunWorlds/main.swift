@@ -1,0 +1,81 @@
+import Foundation
+import Synchronization
+import Worlds
+
+// `make worlds`: draws worlds, runs them, and shrinks what fails. Settings are in the environment: see the article in `Tests/Worlds/README.md`.
+
+func number<Number: LosslessStringConvertible>(_ name: String, _ usual: Number) -> Number {
+    guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return usual }
+    guard let number = Number(text) else {
+        print("\(name)=\(text): use a number")
+        exit(64)
+    }
+    return number
+}
+
+/// Known faults are avoided; `KNOWN=1` includes them all, `KNOWN=ghostRows` only this one.
+func avoidedFaults() -> Set<KnownFault> {
+    let text = ProcessInfo.processInfo.environment["KNOWN"] ?? ""
+    guard text != "1" else { return [] }
+    var faults = Set(KnownFault.allCases)
+    for name in text.split(separator: ",") {
+        guard let fault = KnownFault(rawValue: String(name)) else {
+            print("KNOWN=\(text): use 1, or names of \(KnownFault.allCases.map(\.rawValue).joined(separator: ", "))")
+            exit(64)
+        }
+        faults.remove(fault)
+    }
+    return faults
+}
+
+let avoided = avoidedFaults()
+let steps = number("STEPS", 60)
+
+/// Shows a failed world as a short history, and writes it to a file that `Tests/Worlds/Found` can take.
+func show(_ found: WorldSeries.Found) throws {
+    var shrinker = Shrinker(avoiding: avoided, runs: number("SHRINK", 600))
+    let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure), run = WorldRun(small, avoiding: avoided)
+    print(
+        "\nSeed \(found.seed), \(small.steps.count) steps (shrunk in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], width: .wide))))"
+    )
+    print(small)
+    for line in run.trace { print("  \(line)") }
+    guard let failure = run.failure else { return print("  no failure any more: the history is not deterministic") }
+    print("\(failure.kind.rawValue): \(failure.text)")
+    let folder = ".build/worlds"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    let file = "\(folder)/\(failure.kind.rawValue)-\(found.seed).json"
+    try FoundHistory(small, failure, avoiding: avoided).json().write(to: URL(filePath: file))
+    print("written to \(file)")
+}
+
+let arguments = CommandLine.arguments.dropFirst()
+if !arguments.isEmpty {
+    // Histories of files again.
+    var failures = 0
+    for file in arguments {
+        let history = try FoundHistory(contentsOf: URL(filePath: file)), run = history.run()
+        print("\(file)\n\(history.world)")
+        for line in run.trace { print("  \(line)") }
+        print(run.failure.map { "\($0.kind.rawValue): \($0.text)" } ?? "everything is as it must be")
+        failures += run.failure == nil ? 0 : 1
+    }
+    exit(failures == 0 ? 0 : 1)
+}
+
+let first: UInt64 = number("SEED", 0), count: UInt64 = number("WORLDS", ProcessInfo.processInfo.environment["SEED"] == nil ? 1000 : 1)
+let threads = number("THREADS", ProcessInfo.processInfo.activeProcessorCount)
+let began = ContinuousClock.now
+let series = WorldSeries(first..<first + count, steps: steps, avoiding: avoided, threads: threads) { found in
+    print("seed \(found.seed), after step \(found.failure.step): \(found.failure.kind.rawValue): \(found.failure.text)")
+}
+let time = ContinuousClock.now - began
+if count > 1 {
+    print("\nWhat met, rarest first:\n\(series.met.table)")
+    let missing = series.met.missing
+    print("\nNever met (\(missing.count)): \(missing.prefix(40).joined(separator: "; "))\(missing.count > 40 ? " ..." : "")")
+}
+for found in series.found.prefix(number("SHOWN", 3)) { try show(found) }
+let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
+print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", Int(count), steps, seconds, threads, series.found.count))
+exit(series.found.isEmpty ? 0 : 1)

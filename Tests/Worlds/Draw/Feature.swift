@@ -1,0 +1,86 @@
+/// A part that a world may have, for the draw and for the table of pairs. Steps are features too: their names are those of ``Step/Kind``.
+package enum Feature: String, CaseIterable, Codable, Sendable {
+    case generatedKey, longKey, stringKey, decimalKey, dateTimeKey, compositeKey
+    case allRows, ownRegion, boundRegion, parentsRegion
+    case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull
+    case aside, refusesConflicts, computes, refuses, moves, archives
+    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, nullableValue
+    case addedAttribute, removedAttribute, renamedAttribute
+}
+
+extension World {
+    /// The features of an object.
+    package func features(_ object: Int) -> Set<Feature> { Self.features(of: objects[object], at: object) }
+
+    static func features(of model: WorldObject, at object: Int) -> Set<Feature> {
+        var features: Set<Feature> = [model.key.feature, model.partition.feature]
+        for reference in model.references {
+            features.insert(reference.isNullable ? .nullableReference : .requiredReference)
+            if reference.target == object { features.insert(.selfReference) }
+            if reference.target > object { features.insert(.forwardReference) }
+            if reference.isComposite { features.insert(.composite) }
+            if reference.hasInverse { features.insert(.list) }
+            if reference.onDelete == .cascade { features.insert(.cascade) }
+            if reference.onDelete == .setNull { features.insert(.setNull) }
+        }
+        if model.isAside { features.insert(.aside) }
+        if model.refusesConflicts { features.insert(.refusesConflicts) }
+        for trigger in model.triggers {
+            features.insert([.compute: .computes, .refuse: .refuses, .move: .moves, .archive: .archives][trigger] ?? .computes)
+        }
+        for attribute in model.attributes {
+            features.insert(attribute.type.feature)
+            if attribute.isNullable { features.insert(.nullableValue) }
+            if let fate: Feature = [.added: .addedAttribute, .removed: .removedAttribute, .renamed: .renamedAttribute][attribute.inVersionTwo] {
+                features.insert(fate)
+            }
+        }
+        return features
+    }
+
+    /// The features of all objects.
+    package var features: Set<Feature> { Self.features(of: objects) }
+
+    static func features(of objects: [WorldObject]) -> Set<Feature> {
+        objects.enumerated().reduce(into: []) { $0.formUnion(features(of: $1.element, at: $1.offset)) }
+    }
+}
+
+extension WorldObject.Key {
+    var feature: Feature {
+        switch self {
+        case .generated: .generatedKey
+        case .long: .longKey
+        case .string: .stringKey
+        case .decimal: .decimalKey
+        case .dateTime: .dateTimeKey
+        case .composite: .compositeKey
+        }
+    }
+}
+
+extension WorldObject.Partition {
+    var feature: Feature {
+        switch self {
+        case .all: .allRows
+        case .region: .ownRegion
+        case .bound: .boundRegion
+        case .parent: .parentsRegion
+        }
+    }
+}
+
+extension ValueType {
+    var feature: Feature {
+        switch self {
+        case .string: .strings
+        case .int: .ints
+        case .long: .longs
+        case .boolean: .booleans
+        case .decimal: .decimals
+        case .double: .doubles
+        case .date: .dates
+        case .dateTime: .dateTimes
+        }
+    }
+}

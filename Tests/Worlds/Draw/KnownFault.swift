@@ -1,0 +1,35 @@
+/// Faults that are known and not repaired yet. A world that avoids one leaves out what leads to it, so that the suite stays green and finds others;
+/// `Found` has a history of each. A repair removes its case here, and with it what worlds leave out.
+package enum KnownFault: String, CaseIterable, Codable, Sendable {
+    /// A foreign-key attribute that is set is not the reference: it is accepted and lost, not ordered, and leads to another row than the object does.
+    case attributeOfReference
+    /// Rows with pending changes get a second row when the server gives them other keys: for a new version of the package, after a lost or restored state.
+    case newSurrogateKeys
+    /// A row that was accepted, and is in none of the device's partitions, stays on the device.
+    case ghostRows
+    /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
+    case reusedKeys
+    /// A decimal key with more digits than its attribute is rounded: the row cannot be changed, and leads nowhere.
+    case roundedKeys
+    /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
+    case textOfTimeKeys
+}
+
+extension World {
+    /// The world without the features that lead to known faults.
+    package func avoiding(_ faults: Set<KnownFault>) -> World {
+        var world = self
+        if faults.contains(.ghostRows) {
+            for object in world.objects.indices {
+                world.objects[object].triggers.subtract([.move, .archive])
+                for index in world.objects[object].references.indices where world.objects[object].references[index].onDelete == .cascade {
+                    world.objects[object].references[index].onDelete = .noAction
+                }
+            }
+        }
+        if faults.contains(.textOfTimeKeys) {
+            for object in world.objects.indices where world.objects[object].key == .dateTime { world.objects[object].key = .string }
+        }
+        return world
+    }
+}

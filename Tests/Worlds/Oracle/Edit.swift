@@ -1,0 +1,50 @@
+/// A change that a user made on a device, from the user's side: the values that it set, and its fate.
+struct Edit {
+    enum Change: String { case create, update, delete }
+
+    enum Fate: Equatable {
+        /// Not submitted.
+        case open
+        /// Submitted under this id, and not answered.
+        case submitted(Int64)
+        case accepted(Int64), rejected(Int64)
+        /// A later change of the row took its place before it was submitted.
+        case replaced
+        /// The user took it back before it was submitted, or the device was lost.
+        case cancelled
+        /// The device that submitted it under this id is gone, or does not know it any more: it may have been done once.
+        case unknown(Int64)
+    }
+
+    /// The id of the device.
+    let device: Int
+    let object: Int, tag: String
+    let change: Change
+    /// The stamp that it gave the row; empty for a delete.
+    var stamp: String
+    var fate = Fate.open
+    /// Whether the user has taken it back, also after it was submitted.
+    var isTakenBack = false
+    /// The step that made it.
+    let step: Int
+    /// The values that it set, by column, and the tags of the rows that its references lead to, empty for none.
+    var values: [String: String?] = [:], linked: [Int: String] = [:]
+
+    /// In place of the tag: the reference leads to the row that has the key.
+    static let byKey = "by key"
+
+    /// Whether it waits for the user or the server: it is not answered, or was rejected and is there for the user to correct. The device must show it.
+    var isAlive: Bool {
+        guard !isTakenBack else { return false }
+        return switch fate {
+        case .open, .submitted, .rejected: true
+        default: false
+        }
+    }
+
+    /// Takes over the values of an earlier change of the row, where this one has none.
+    mutating func include(_ earlier: Edit) {
+        values.merge(earlier.values) { own, _ in own }
+        linked.merge(earlier.linked) { own, _ in own }
+    }
+}

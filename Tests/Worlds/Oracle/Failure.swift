@@ -1,0 +1,44 @@
+/// A difference between a world and the oracle.
+package struct WorldFailure: Error, Equatable, Sendable {
+    /// The kind of difference, without particulars: a shorter history that fails with the same kind shows the same fault.
+    package var kind: Kind
+    /// The row, the values, the message.
+    package var text: String
+    /// The step after which it was found; the number of steps for the end.
+    package var step: Int
+
+    package enum Kind: String, Codable, CaseIterable, Sendable {
+        /// A device cannot synchronize, register, open its database, or upgrade.
+        case deviceStuck
+        /// A local operation that is allowed throws.
+        case localFailure
+        /// A row of a device's partitions is not on the device.
+        case missingRow
+        /// The device shows a row that is in none of its partitions.
+        case ghostRow
+        /// One row twice, or two rows with one key.
+        case doubleRow
+        /// A value differs from the back end's.
+        case wrongValue
+        /// A reference, a list or a key attribute disagrees with the others.
+        case wrongReference
+        /// A change of the user is gone: neither shown nor sent nor rejected.
+        case lostEdit
+        /// A row is pending without a change that waits or was rejected.
+        case pendingWithoutReason
+        /// An accepted operation is not in the back end's ledger.
+        case notApplied
+        /// An operation was done more than once.
+        case appliedTwice
+        /// A rejected, cancelled or replaced change is in the ledger.
+        case appliedAnyway
+        /// Operations of a device were done in another order.
+        case wrongOrder
+        /// An operation was refused for no reason.
+        case refused
+        /// Nothing is at rest after many synchronizations.
+        case restless
+        /// The server cannot open.
+        case serverStuck
+    }
+}

@@ -1,0 +1,191 @@
+internal import MobileObjects
+internal import MobileSync
+internal import TestSupport
+
+/// The checks at rest: the network is whole, and all devices have synchronized until nothing moves.
+extension Rig {
+    /// Brings everything to rest and checks it: first with changes that are not submitted, then without any.
+    func settle() throws {
+        note("at rest")
+        try rest()
+        try compare()
+        try compareLedger()
+        note("all is submitted")
+        for device in devices {
+            try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
+            try noteOutbox(device)
+        }
+        try rest()
+        for device in devices {
+            let before = try device.shown()
+            for object in world.objects.indices {
+                let entity = try device.package.entity(World.name(object)).metadata
+                try check(.localFailure, "cancelling all") { try device.package.cancelPendingOperations(of: entity) }
+            }
+            try noteCancelled(device, before, all: true)
+        }
+        note("what was rejected is cancelled")
+        try rest()
+        for device in devices {
+            if let record = try device.package.outbox.first {
+                throw failure(
+                    .restless, "device \(device.index): operation \(record.id) on \(record.entity) \(record.surrogateKey) is never answered")
+            }
+            for row in try device.shown() where row.change != .none {
+                throw failure(.pendingWithoutReason, "device \(device.index): \(row.tag) is pending after a cancel")
+            }
+        }
+        try compare()
+        try compareLedger()
+    }
+
+    /// Lets all devices synchronize until nothing moves.
+    private func rest() throws {
+        var last = try state()
+        for _ in 0..<8 {
+            for device in devices {
+                clock.advance(by: .seconds(600))
+                try synchronizeHealing(device, nil)
+                try noteAnswers(device)
+                try checkEdits(device)
+            }
+            let now = try state()
+            if now == last { return }
+            last = now
+        }
+        throw failure(.restless, "rows still change after eight rounds of synchronizations")
+    }
+
+    /// The rows that all devices show, and the operations that wait there.
+    private func state() throws -> [DeviceState] {
+        try devices.map { DeviceState(rows: try $0.shown(), waiting: try $0.package.outbox.map(\.id)) }
+    }
+
+    private struct DeviceState: Equatable {
+        let rows: [ShownRow], waiting: [Int64]
+    }
+
+    // MARK: Rows
+
+    private func compare() throws {
+        let truth = try Truth(enterprise, world)
+        for device in devices { try compare(device, truth) }
+    }
+
+    private func compare(_ device: DeviceBench, _ truth: Truth) throws {
+        let shown = try device.shown(), place = "device \(device.index)"
+        var byTag: [String: ShownRow] = [:], keys: Set<[String]> = []
+        for row in shown {
+            if byTag.updateValue(row, forKey: row.tag) != nil { throw failure(.doubleRow, "\(place): \(row.tag) is there twice") }
+            let key = row.key(world)
+            guard world.objects[row.object].key != .generated || row.change != .create else { continue }
+            if !keys.insert(["\(row.object)"] + key).inserted {
+                throw failure(.doubleRow, "\(place): two rows of \(World.name(row.object)) have the key \(key)")
+            }
+        }
+        let own = alive(device), deleted = Set(own.values.filter { $0.change == .delete }.map(\.tag))
+        for row in truth.rows.values.sorted(by: { $0.tag < $1.tag })
+        where truth.isSeen(row, subscribed: device.subscribed, bound: rights[device.user], world) && !deleted.contains(row.tag) {
+            guard byTag[row.tag] == nil, truth.fits(row, world) else { continue }
+            throw failure(.missingRow, "\(place): \(World.name(row.object)) \(row.tag) is missing: \(row.values.sorted { $0.key < $1.key })")
+        }
+        for row in shown {
+            if row.change != .none && row.change != .parent {
+                guard let edit = own[row.tag], edit.change != .delete else {
+                    throw failure(.pendingWithoutReason, "\(place): \(row.tag) is pending (\(row.change))")
+                }
+                continue
+            }
+            guard let expected = truth.rows[row.tag] else { throw failure(.ghostRow, "\(place): \(row.tag) is not in the back end: \(row.values)") }
+            guard truth.isSeen(expected, subscribed: device.subscribed, bound: rights[device.user], world) || row.change == .parent else {
+                throw failure(.ghostRow, "\(place): \(row.tag) is in none of its partitions: \(row.values)")
+            }
+            for (column, _) in world.columns(row.object, version: device.version) where row.values[column] != expected.values[column] {
+                let isReference = column.first == "r" && column != "region"
+                throw failure(
+                    isReference ? .wrongReference : .wrongValue,
+                    "\(place): \(row.tag).\(column) is \(row.values[column] ?? "NULL"), in the back end \(expected.values[column] ?? "NULL")")
+            }
+        }
+        try compareReferences(device, shown, own, place)
+    }
+
+    /// References, their attributes and lists agree.
+    private func compareReferences(_ device: DeviceBench, _ shown: [ShownRow], _ own: [String: Edit], _ place: String) throws {
+        var parents: [String: [Int: String]] = [:]
+        for row in shown {
+            for index in world.objects[row.object].references.indices {
+                let expected = expectedParent(row, index, own[row.tag], shown)
+                let entity = try check(.localFailure, "\(place): reading \(row.tag)") { try device.entity(row) }
+                let parent: GenericEntity? = try check(.localFailure, "\(place): reading the reference of \(row.tag)") {
+                    try entity.parent(World.reference(index))
+                }
+                let found = try parent.map { try $0.value("tag").description }
+                parents[row.tag, default: [:]][index] = found
+                guard found != expected else { continue }
+                throw failure(.wrongReference, "\(place): \(row.tag).ref\(index) leads to \(found ?? "nothing") instead of \(expected ?? "nothing")")
+            }
+        }
+        for row in shown {
+            for (child, index, reference) in world.references(to: row.object) where reference.hasInverse {
+                let entity = try device.entity(row)
+                let children: Children<GenericEntity> = try entity.children(World.list(child, index))
+                let found = try children.map { try $0.value("tag").description }.sorted()
+                let expected = shown.filter { $0.object == child && parents[$0.tag]?[index] == row.tag }.map(\.tag)
+                guard found != expected else { continue }
+                throw failure(.wrongReference, "\(place): the list of \(row.tag) has \(found), and \(expected) refer to it")
+            }
+        }
+    }
+
+    private func expectedParent(_ row: ShownRow, _ index: Int, _ edit: Edit?, _ shown: [ShownRow]) -> String? {
+        let columns = world.columns(ofReference: index, row.object)
+        // The key of the row that was set is not known yet. Otherwise the reference leads to the row that has it.
+        if row.change != .none, let edit, let tag = edit.linked[index], columns.contains(where: { edit.values[$0.name] == nil }) {
+            return shown.contains { $0.tag == tag } ? tag : nil
+        }
+        let key = columns.compactMap { row.values[$0.name] }
+        guard key.count == columns.count else { return nil }
+        let target = world.objects[row.object].references[index].target
+        return shown.first { $0.object == target && $0.key(world) == key && (world.objects[target].key != .generated || $0.change != .create) }?.tag
+    }
+
+    // MARK: The ledger
+
+    /// Each operation was done once, or refused, and those of a device in their order.
+    private func compareLedger() throws {
+        var done: [String: [Int]] = [:]
+        for entry in try Truth.ledger(enterprise) where !foreignLines.contains(entry.sequence) {
+            guard let stamp = entry.after, stamp != entry.before else { continue }
+            done[stamp, default: []].append(entry.sequence)
+        }
+        var accepted: [String: Int] = [:], possible: Set<String> = []
+        for edit in edits where !edit.stamp.isEmpty {
+            if case .accepted = edit.fate { accepted[edit.stamp, default: 0] += 1 }
+            switch edit.fate {
+            case .unknown, .submitted: possible.insert(edit.stamp)
+            default: break
+            }
+        }
+        for edit in edits where !edit.stamp.isEmpty {
+            let times = done[edit.stamp]?.count ?? 0, text = "\(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step), device \(edit.device))"
+            if times > 1 { throw failure(.appliedTwice, "\(text): \(times) times") }
+            if accepted[edit.stamp] != nil {
+                guard times == 1 else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
+            } else if times > 0, !possible.contains(edit.stamp) {
+                throw failure(.appliedAnyway, "\(text): \(edit.fate)")
+            }
+        }
+        for device in devices {
+            var last = 0
+            let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
+                guard edit.device == device.id, case .accepted(let id) = edit.fate, let sequence = done[edit.stamp]?.first else { return nil }
+                return (id, sequence)
+            }
+            for (id, sequence) in own.sorted(by: { $0.id < $1.id }) {
+                guard sequence > last else { throw failure(.wrongOrder, "device \(device.index): operation \(id) was done before an earlier one") }
+                last = sequence
+            }
+        }
+    }
+}

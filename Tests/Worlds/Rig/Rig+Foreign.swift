@@ -1,0 +1,92 @@
+/// Changes of other applications in the back end.
+extension Rig {
+    func foreignStep(_ kind: Step.Kind, _ picks: inout Picks) throws -> String? {
+        if kind == .foreignInsert { return try foreignInsert(picks.next(world.objects.count), picks.next(1000)) }
+        let truth = try Truth(enterprise, world)
+        guard let row = picks.next(of: truth.rows.values.sorted { $0.tag < $1.tag }) else { return nil }
+        let object = row.object, model = world.objects[object]
+        meet(kind, object)
+        var assignments = ["stamp = 'f\(number())'"]
+        switch kind {
+        case .foreignDelete:
+            let before = truth.rows
+            guard try foreign("DELETE FROM \(World.table(object)) WHERE tag = '\(row.tag)'") else { return nil }
+            let after = try Truth(enterprise, world).rows
+            for (tag, row) in before where after[tag] == nil { noteFreeKey(row) }
+            return row.tag
+        case .foreignMove:
+            guard model.hasRegion, areRowsSafe(devices) else { return nil }
+            assignments.append("region = '\(Region.allCases[picks.next(3)].rawValue)'")
+        case .foreignReference:
+            guard !model.references.isEmpty, areRowsSafe(devices) else { return nil }
+            let index = picks.next(model.references.count), reference = model.references[index], columns = world.columns(ofReference: index, object)
+            let targets = truth.rows.values.filter { $0.object == reference.target }.sorted { $0.tag < $1.tag }
+            let target = reference.isNullable && picks.isOne(of: 3) ? nil : picks.next(of: targets)
+            guard target != nil || reference.isNullable else { return nil }
+            for (place, column) in columns.enumerated() {
+                assignments.append("\(column.name) = \(target.map { column.type.literal($0.key(world)[place]) } ?? "NULL")")
+            }
+        default:
+            let index = picks.next(model.attributes.count), attribute = model.attributes[index]
+            let isNull = attribute.isNullable && picks.isOne(of: 4)
+            assignments.append("a\(index) = \(isNull ? "NULL" : attribute.type.literal(attribute.type.pool[picks.next(attribute.type.pool.count)]))")
+        }
+        guard try foreign("UPDATE \(World.table(object)) SET \(assignments.joined(separator: ", ")) WHERE tag = '\(row.tag)'") else { return nil }
+        if kind != .foreignEdit { try afterLeaving() }
+        return "\(row.tag) \(assignments.joined(separator: ", "))"
+    }
+
+    /// Lets the rows leave the devices before these change something, where a known fault would keep them.
+    func afterLeaving() throws {
+        guard avoided.contains(.ghostRows) else { return }
+        for device in devices { _ = try synchronize(device, nil, nil) }
+    }
+
+    /// Remembers the key of a row that is gone, so that another row may have it.
+    private func noteFreeKey(_ row: Truth.Row) {
+        guard world.objects[row.object].key != .generated else { return }
+        let key = row.key(world)
+        if let number = (0...counterOfKeys).first(where: { world.objects[row.object].key.values($0) == key }) {
+            freeKeys[row.object, default: []].append(number)
+        }
+    }
+
+    private var counterOfKeys: Int { 4000 }
+
+    /// Inserts a row that refers to any rows.
+    @discardableResult
+    func foreignInsert(_ object: Int, _ pick: Int) throws -> String? {
+        let model = world.objects[object], truth = try Truth(enterprise, world), number = self.number(), tag = Self.tag(number)
+        var values = ["tag": "'\(tag)'", "stamp": "'f\(self.number())'"]
+        if model.key != .generated {
+            // Another application may use more digits than the model knows.
+            let more = model.key == .decimal && pick % 7 == 6 && !avoided.contains(.roundedKeys) ? "1" : ""
+            for ((column, value), type) in zip(zip(world.keyColumns(object), model.key.values(number)), model.key.types) {
+                values[column] = type.literal(value + more)
+            }
+        }
+        if model.hasRegion { values["region"] = "'\(Region.allCases[pick % 3].rawValue)'" }
+        for (index, attribute) in model.attributes.enumerated() {
+            values["a\(index)"] =
+                attribute.isNullable && pick % 4 == 3 ? "NULL" : attribute.type.literal(attribute.type.pool[pick / 3 % attribute.type.pool.count])
+        }
+        for (index, reference) in model.references.enumerated() {
+            let targets = truth.rows.values.filter { $0.object == reference.target }.sorted { $0.tag < $1.tag }
+            guard !targets.isEmpty else {
+                guard reference.isNullable else { return nil }
+                continue
+            }
+            if reference.isNullable, pick % 5 == 4 { continue }
+            let target = targets[(pick / 2 + index) % targets.count]
+            for (column, value) in zip(world.columns(ofReference: index, object), target.key(world)) {
+                values[column.name] = column.type.literal(value)
+            }
+        }
+        let columns = values.sorted { $0.key < $1.key }
+        let sql =
+            "INSERT INTO \(World.table(object)) (\(columns.map(\.key).joined(separator: ", "))) VALUES (\(columns.map(\.value).joined(separator: ", ")))"
+        guard try foreign(sql) else { return nil }
+        meet(.foreignInsert, object)
+        return tag
+    }
+}

@@ -1,0 +1,255 @@
+internal import MobileObjects
+
+/// Changes of users on their devices.
+extension Rig {
+    /// Runs a step of a user, then takes notice of the outbox.
+    func local(_ device: DeviceBench, _ body: () throws -> String?) throws -> String? {
+        let text = try body()
+        if text != nil { try noteOutbox(device) }
+        return text.map { "device \(device.index): \($0)" }
+    }
+
+    func change(_ kind: Step.Kind, _ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        let shown = try check(.localFailure, "reading all rows") { try device.shown() }
+        if kind == .create { return try create(device, shown, &picks) }
+        guard let row = picks.next(of: shown) else { return nil }
+        meet(kind, row.object)
+        let entity = try check(.localFailure, "reading \(row.tag)") { try device.entity(row) }
+        if kind == .delete { return try delete(row, entity, device, shown) }
+        var values: [String: String?] = [:], linked: [Int: String] = [:]
+        let model = world.objects[row.object]
+        switch kind {
+        case .moveRegion:
+            guard model.hasRegion, !avoided.contains(.ghostRows) else { return nil }
+            values["region"] = Region.allCases[picks.next(3)].rawValue
+        case .setReference:
+            guard !model.references.isEmpty else { return nil }
+            let index = picks.next(model.references.count)
+            guard !model.references[index].isComposite, !avoided.contains(.ghostRows) || model.partition != .parent(index),
+                try setReference(index, entity, row.object, device, shown, &picks, &values, &linked)
+            else { return nil }
+        default:
+            for _ in 0..<2 {
+                let index = picks.next(model.attributes.count), attribute = model.attributes[index]
+                guard attribute.isIn(version: device.version) else { continue }
+                let isNull = attribute.isNullable && picks.isOne(of: 4)
+                values["a\(index)"] = isNull ? .some(nil) : attribute.type.pool[picks.next(attribute.type.pool.count)]
+            }
+            guard !values.isEmpty else { return nil }
+        }
+        let stamp = "d\(number())"
+        values["stamp"] = stamp
+        try check(.localFailure, "update of \(row.tag)") {
+            for (column, value) in values.sorted(by: { $0.key < $1.key }) where !column.hasPrefix("r") || column == "region" {
+                try device.setValue(value, column, entity, row.object)
+            }
+            try entity.update()
+        }
+        record(.update, row.object, row.tag, stamp, device, values, linked)
+        return "\(row.tag) \(Self.text(values)) \(Self.text(linked))"
+    }
+
+    private func create(_ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> String? {
+        let object = picks.next(world.objects.count), model = world.objects[object], number = self.number()
+        meet(.create, object)
+        let tag = Self.tag(number), stamp = "d\(self.number())"
+        var values: [String: String?] = ["tag": tag, "stamp": stamp], linked: [Int: String] = [:]
+        let entity = try check(.localFailure, "a new \(World.name(object))") { try GenericEntity(World.name(object), in: device.package) }
+        if model.key != .generated {
+            for (column, value) in zip(world.keyColumns(object), model.key.values(key(object, number, device, &picks))) { values[column] = value }
+        }
+        if model.hasRegion {
+            values["region"] =
+                (picks.isOne(of: 5) && !avoided.contains(.ghostRows) ? Region.allCases[picks.next(3)] : device.subscribed.min() ?? .north).rawValue
+        }
+        for index in model.attributes.indices where model.attributes[index].isIn(version: device.version) {
+            let attribute = model.attributes[index], isNull = attribute.isNullable && picks.isOne(of: 3)
+            values["a\(index)"] = isNull ? .some(nil) : attribute.type.pool[picks.next(attribute.type.pool.count)]
+        }
+        if case .parent = model.partition, avoided.contains(.ghostRows) { return nil }
+        for index in model.references.indices {
+            guard try setReference(index, entity, object, device, shown, &picks, &values, &linked) || model.references[index].isNullable else {
+                return nil
+            }
+        }
+        var isRefused = false
+        try check(.localFailure, "create of \(tag)") {
+            for (column, value) in values.sorted(by: { $0.key < $1.key }) where !column.hasPrefix("r") || column == "region" {
+                try device.setValue(value, column, entity, object)
+            }
+            do { try entity.create() } catch let error as ObjectError where error.code == .duplicateKey { isRefused = true }
+        }
+        // The device still has a row with this key, which is gone in the back end.
+        guard !isRefused else { return "\(tag): its key is not free" }
+        record(.create, object, tag, stamp, device, values, linked)
+        device.tags[.init(object: object, surrogateKey: entity.surrogateKey)] = tag
+        return "\(World.name(object)) \(tag) \(Self.text(values)) \(Self.text(linked))"
+    }
+
+    static func tag(_ number: Int) -> String { "t" + String(repeating: "0", count: max(0, 4 - "\(number)".count)) + "\(number)" }
+
+    /// A key that a reference has already, or one that no row has, or once more the key of a row that was deleted.
+    func key(_ object: Int, _ number: Int, _ device: DeviceBench, _ picks: inout Picks) -> Int {
+        if let planned = device.plannedKeys[object]?.popLast() { return planned }
+        if !avoided.contains(.reusedKeys), picks.isOne(of: 3), let free = freeKeys[object]?.popLast() { return free }
+        return number
+    }
+
+    /// Sets a reference: to nothing, to an object, or by its attributes.
+    /// - Returns: false if there is nothing to refer to.
+    private func setReference(
+        _ index: Int, _ entity: GenericEntity, _ object: Int, _ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks,
+        _ values: inout [String: String?], _ linked: inout [Int: String]
+    ) throws -> Bool {
+        let reference = world.objects[object].references[index], columns = world.columns(ofReference: index, object)
+        let targets = shown.filter { $0.object == reference.target }
+        let mode = picks.next(6), target = picks.next(of: targets)
+        let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create } ?? false
+        if reference.isNullable, mode == 0 {
+            let isByObject = avoided.contains(.attributeOfReference) || picks.isOne(of: 2)
+            for column in columns {
+                if !isByObject { try check(.localFailure, "nil as \(column.name)") { try device.setValue(nil, column.name, entity, object) } }
+                values[column.name] = .some(nil)
+            }
+            if isByObject {
+                try check(.localFailure, "no object as a reference") { try entity.setParent(nil as GenericEntity?, World.reference(index)) }
+            }
+            linked[index] = ""
+            return true
+        }
+        if mode == 3, !reference.isComposite, world.objects[reference.target].key != .generated, !avoided.contains(.attributeOfReference) {
+            // The key of a row that the user makes later, or never.
+            let number = self.number()
+            device.plannedKeys[reference.target, default: []].append(number)
+            for (column, value) in zip(columns, world.objects[reference.target].key.values(number)) {
+                try check(.localFailure, "a key as \(column.name)") { try device.setValue(value, column.name, entity, object) }
+                values[column.name] = value
+            }
+            linked[index] = Edit.byKey
+            return true
+        }
+        guard let target else { return false }
+        if mode < 3, hasKey, !avoided.contains(.attributeOfReference), !reference.isComposite {
+            for (column, value) in zip(columns, target.key(world)) {
+                try check(.localFailure, "a key as \(column.name)") { try device.setValue(value, column.name, entity, object) }
+                values[column.name] = value
+            }
+        } else {
+            let parent = try check(.localFailure, "reading \(target.tag)") { try device.entity(target) }
+            try check(.localFailure, "a reference to \(target.tag)") { try entity.setParent(parent, World.reference(index)) }
+            for (column, value) in zip(columns, target.key(world)) { values[column.name] = hasKey ? .some(value) : nil as String?? }
+        }
+        linked[index] = target.tag
+        return true
+    }
+
+    private func delete(_ row: ShownRow, _ entity: GenericEntity, _ device: DeviceBench, _ shown: [ShownRow]) throws -> String? {
+        try check(.localFailure, "delete of \(row.tag)") { try entity.delete() }
+        let left = try check(.localFailure, "reading all rows") { Set(try device.shown().map(\.tag)) }
+        let gone = shown.filter { !left.contains($0.tag) }
+        for row in gone {
+            let isSent = edits.contains { edit in
+                guard edit.device == device.id, edit.tag == row.tag else { return false }
+                switch edit.fate {
+                case .submitted, .accepted, .rejected: return true
+                default: return false
+                }
+            }
+            if row.change == .create, !isSent { drop(row.tag, device) } else { record(.delete, row.object, row.tag, "", device) }
+        }
+        return gone.map(\.tag).joined(separator: " ")
+    }
+
+    /// Notes a change. It takes the place of one that is not submitted yet; a delete that of a rejected one, too.
+    func record(
+        _ change: Edit.Change, _ object: Int, _ tag: String, _ stamp: String, _ device: DeviceBench, _ values: [String: String?] = [:],
+        _ linked: [Int: String] = [:]
+    ) {
+        var edit = Edit(device: device.id, object: object, tag: tag, change: change, stamp: stamp, step: step, values: values, linked: linked)
+        for place in places(device, tag) where edits[place].isAlive {
+            if case .rejected = edits[place].fate, change == .delete { edits[place].isTakenBack = true }
+            guard edits[place].fate == .open else { continue }
+            edits[place].fate = .replaced
+            if change != .delete { edit.include(edits[place]) }
+        }
+        edits.append(edit)
+    }
+
+    /// The user takes back what waits for a row.
+    func drop(_ tag: String, _ device: DeviceBench) {
+        for place in places(device, tag) {
+            if edits[place].fate == .open { edits[place].fate = .cancelled }
+            edits[place].isTakenBack = true
+        }
+    }
+
+    /// The places of the changes of a row on a device, in their order.
+    func places(_ device: DeviceBench, _ tag: String) -> [Int] { edits.indices.filter { edits[$0].device == device.id && edits[$0].tag == tag } }
+
+    /// The rows of a device that show changes of the user: the last change, and the values and links that all changes set.
+    func alive(_ device: DeviceBench) -> [String: Edit] {
+        var rows: [String: Edit] = [:]
+        for edit in edits where edit.device == device.id && edit.isAlive {
+            var edit = edit
+            if edit.change != .delete, let earlier = rows[edit.tag] { edit.include(earlier) }
+            rows[edit.tag] = edit
+        }
+        return rows
+    }
+
+    static func text(_ values: [String: String?]) -> String {
+        values.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value ?? "NULL")" }.joined(separator: " ")
+    }
+
+    static func text(_ linked: [Int: String]) -> String {
+        linked.sorted { $0.key < $1.key }.map { "ref\($0.key)->\($0.value)" }.joined(separator: " ")
+    }
+
+    // MARK: Submitting and cancelling
+
+    func pending(_ kind: Step.Kind, _ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        let shown = try device.shown()
+        switch kind {
+        case .submitAll:
+            try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
+            return "all"
+        case .submitRow:
+            guard let row = picks.next(of: shown.filter { $0.change != .none }) else { return nil }
+            meet(kind, row.object)
+            try check(.localFailure, "submitting \(row.tag)") { try device.entity(row).submitPending() }
+            return row.tag
+        case .cancelRow:
+            guard let row = picks.next(of: shown.filter { $0.change != .none }) else { return nil }
+            meet(kind, row.object)
+            try check(.localFailure, "cancelling \(row.tag)") { try device.entity(row).cancelPending() }
+            try noteCancelled(device, shown, all: false)
+            return row.tag
+        default:
+            try check(.localFailure, "cancelling all") { try device.package.cancelPendingOperations() }
+            try noteCancelled(device, shown, all: true)
+            return "all"
+        }
+    }
+
+    /// Takes notice of rows that are not pending any more, and of deleted ones that are back.
+    func noteCancelled(_ device: DeviceBench, _ before: [ShownRow], all: Bool) throws {
+        let after = Dictionary(grouping: try device.shown(), by: \.tag), waiting = Set(try device.package.outbox.map(\.id))
+        for row in before where row.change != .none && after[row.tag]?.contains(where: { $0.change != .none }) != true { drop(row.tag, device) }
+        for place in edits.indices where edits[place].device == device.id {
+            if case .submitted(let id) = edits[place].fate, !waiting.contains(id) { edits[place].fate = .cancelled }
+            guard edits[place].isAlive else { continue }
+            let rows = after[edits[place].tag] ?? []
+            if edits[place].change == .delete {
+                if rows.contains(where: { $0.change != .none }), edits[place].fate == .open {
+                    // The submission before the delete waits again.
+                    edits[place].fate = .cancelled
+                } else if !rows.isEmpty || (all && edits[place].fate == .open) {
+                    drop(edits[place].tag, device)
+                }
+            } else if all, edits[place].fate == .open, rows.allSatisfy({ $0.values["stamp"] != edits[place].stamp }) {
+                // The row shows the values of its submission again.
+                edits[place].fate = .cancelled
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+internal import TestSupport
+
+/// The steps.
+extension Rig {
+    /// Takes a step.
+    /// - Returns: what it did; nil if nothing was there to do.
+    func take(_ step: Step) throws -> String? {
+        var picks = Picks(step)
+        let device = devices[step.device % devices.count]
+        switch step.kind {
+        case .create, .edit, .moveRegion, .setReference, .delete: return try local(device) { try self.change(step.kind, device, &picks) }
+        case .submitRow, .submitAll, .cancelRow, .cancelAll: return try local(device) { try self.pending(step.kind, device, &picks) }
+        case .synchronize: return try synchronize(device, nil, nil)
+        case .synchronizeGroup:
+            // A group without objects is unknown to the package.
+            guard areRowsSafe([device]) else { return nil }
+            let groups = Set(world.objects.map { $0.isAside ? "side" : "default" }).sorted()
+            return try synchronize(device, picks.next(of: groups), nil)
+        case .loseUpload: return try synchronize(device, nil, .cutUpload(after: picks.next(400)))
+        case .loseAnswer: return try synchronize(device, nil, .cutResponse)
+        case .cutDownload: return try synchronize(device, nil, .cutDownload(after: picks.next(1000)))
+        case .sendAgain: return device.network.sendAgain(picks.next(1000)) ? "device \(device.index)" : nil
+        case .subscribe: return try subscribe(device, &picks)
+        case .upgrade: return try upgrade(device)
+        case .reopen:
+            try check(.deviceStuck, "device \(device.index) cannot open its database") { try device.reopen(version: device.version) }
+            return "device \(device.index)"
+        case .replaceDevice: return try replace(device)
+        case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
+        case .loseState, .restoreState:
+            guard areKeysSafe() else { return nil }
+            let text = try serverStep(step.kind)
+            try afterNewKeys()
+            return text
+        case .restartServer, .saveState, .prune: return try serverStep(step.kind)
+        case .passTime:
+            let hours = [1, 30, 24 * 40, 24 * 500][picks.next(4)]
+            clock.advance(by: .seconds(hours * 3600))
+            return "\(hours) hours"
+        case .changeRights:
+            let user = picks.next(rights.count), region = Region.allCases[picks.next(3)]
+            guard areRowsSafe(devices.filter { $0.user == user }) else { return nil }
+            if rights[user].remove(region) == nil { rights[user].insert(region) }
+            formerRights[user].insert(region)
+            try check(.serverStuck, "rights of user \(user)") { try server.setRegions(rights[user], ofUser: user) }
+            try afterLeaving()
+            return "user \(user): \(rights[user].sorted().map(\.rawValue))"
+        }
+    }
+
+    /// Runs `body`; an error of it is a failure of this kind.
+    func check<R>(_ kind: WorldFailure.Kind, _ text: String, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let failure as WorldFailure { throw failure } catch { throw failure(kind, "\(text): \(error)") }
+    }
+
+    private func serverStep(_ kind: Step.Kind) throws -> String? {
+        try check(.serverStuck, "\(kind)") {
+            switch kind {
+            case .loseState: try server.loseState()
+            case .saveState: try server.saveState()
+            case .restoreState: return try server.restoreState() ? "" : nil
+            case .prune: try server.prune()
+            default: try server.restart()
+            }
+            // Rights are in the state.
+            for (user, regions) in rights.enumerated() { try server.setRegions(regions, ofUser: user) }
+            return ""
+        }
+    }
+
+    private func subscribe(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        let region = Region.allCases[picks.next(3)], isOn = !device.subscribed.contains(region)
+        guard isOn || device.subscribed.count > 1 && areRowsSafe([device]) else { return nil }
+        if isOn { device.subscribed.insert(region) } else { device.subscribed.remove(region) }
+        try check(.localFailure, "subscription") { try device.setSubscription(region, isOn) }
+        if !isOn { try afterLeaving() }
+        return "device \(device.index): \(device.subscribed.sorted().map(\.rawValue))"
+    }
+
+    private func upgrade(_ device: DeviceBench) throws -> String? {
+        guard device.version == 1, areKeysSafe() else { return nil }
+        do {
+            try device.reopen(version: 2)
+        } catch {
+            // A change of what the new version does not have waits: the article says that the upgrade is refused.
+            let hasRemoved = world.objects.contains { $0.attributes.contains { $0.inVersionTwo == .removed } }
+            guard hasRemoved, waits(device) else { throw failure(.deviceStuck, "device \(device.index) cannot upgrade: \(error)") }
+            try check(.deviceStuck, "device \(device.index) after a refused upgrade") { try device.openAgain() }
+            return "device \(device.index): refused"
+        }
+        if avoided.contains(.newSurrogateKeys) { _ = try synchronize(device, nil, nil) }
+        return "device \(device.index)"
+    }
+
+    /// Whether rows may leave these devices: a known fault keeps there what is pending then.
+    func areRowsSafe(_ devices: [DeviceBench]) -> Bool { !avoided.contains(.ghostRows) || !devices.contains(where: waits) }
+
+    /// Whether rows may get new keys: a known fault loses what is pending then.
+    private func areKeysSafe() -> Bool { !avoided.contains(.newSurrogateKeys) || !devices.contains(where: waits) }
+
+    /// Gives all devices the new keys before they change something, where a known fault would lose that.
+    private func afterNewKeys() throws {
+        guard avoided.contains(.newSurrogateKeys) else { return }
+        for device in devices { _ = try synchronize(device, nil, nil) }
+    }
+
+    private func waits(_ device: DeviceBench) -> Bool {
+        edits.contains { edit in
+            guard edit.device == device.id else { return false }
+            if case .submitted = edit.fate { return true }
+            return edit.isAlive
+        }
+    }
+
+    /// The device is lost, and its user gets another one.
+    private func replace(_ device: DeviceBench) throws -> String? {
+        try? device.close()
+        for place in edits.indices where edits[place].device == device.id {
+            switch edits[place].fate {
+            case .open: edits[place].fate = .cancelled
+            case .submitted(let id): edits[place].fate = .unknown(id)
+            default: break
+            }
+            edits[place].isTakenBack = true
+        }
+        devices[device.index] = try newDevice(device.index, version: device.version)
+        return "device \(device.index)"
+    }
+}

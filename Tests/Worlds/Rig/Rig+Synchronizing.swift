@@ -1,0 +1,115 @@
+internal import MobileObjects
+internal import MobileSync
+internal import TestSupport
+
+/// Synchronizations, and what they answer.
+extension Rig {
+    /// Synchronizes, on a network that may break.
+    func synchronize(_ device: DeviceBench, _ group: String?, _ fault: NetworkFault?) throws -> String? {
+        var text = "device \(device.index)" + (group.map { " \($0)" } ?? "")
+        if let fault {
+            device.network.fail(fault)
+            do { try device.package.synchronize(group) } catch { text += ": \(error.code)" }
+            device.network.repair()
+        } else {
+            try synchronizeHealing(device, group)
+        }
+        try noteAnswers(device)
+        try checkEdits(device)
+        return text
+    }
+
+    /// Synchronizes; a device that the server does not know registers, one that is not subscribed subscribes.
+    func synchronizeHealing(_ device: DeviceBench, _ group: String?) throws {
+        for attempt in 0..<4 {
+            do {
+                try device.package.synchronize(group)
+                return
+            } catch {
+                guard attempt < 3 else { throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)") }
+                switch error.code {
+                case .authenticationFailed, .registrationUnknown, .applicationNotRegistered, .notFound, .invalidState:
+                    note("  device \(device.index) registers and subscribes again: \(error)")
+                    try check(.deviceStuck, "device \(device.index) cannot register again") { try device.application.register(timeout: .seconds(60)) }
+                    try check(.deviceStuck, "device \(device.index) cannot subscribe again") { try device.package.subscribe() }
+                default: throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)")
+                }
+            }
+        }
+    }
+
+    /// Takes notice of operations in the outbox that were not there before.
+    func noteOutbox(_ device: DeviceBench) throws {
+        for record in try device.package.outbox {
+            let isKnown = edits.contains { $0.device == device.id && $0.fate == .submitted(record.id) }
+            guard !isKnown, let object = world.objects.indices.first(where: { World.name($0) == record.entity }) else { continue }
+            guard let tag = device.tags[.init(object: object, surrogateKey: record.surrogateKey)] ?? record.attributes["tag"]?.string else {
+                continue
+            }
+            guard var last = places(device, tag).last(where: { edits[$0].isAlive }) ?? places(device, tag).last else { continue }
+            if edits[last].fate != .open {
+                // A rejected change is sent again as it is.
+                var edit = edits[last]
+                edit.isTakenBack = !edits[last].isAlive
+                // Without one, the row's stamp is that of a later change, which was accepted.
+                edit.stamp = record.attributes["stamp"]?.string ?? ""
+                edits[last].isTakenBack = true
+                edits.append(edit)
+                last = edits.endIndex - 1
+            }
+            edits[last].fate = .submitted(record.id)
+            guard edits[last].change != .delete else { continue }
+            for place in places(device, tag).reversed() where edits[place].isAlive && place != last {
+                guard case .rejected = edits[place].fate else { continue }
+                edits[last].include(edits[place])
+                edits[place].isTakenBack = true
+            }
+        }
+    }
+
+    /// Takes notice of answers: an operation that is not in the outbox any more was accepted, or rejected with a log record.
+    func noteAnswers(_ device: DeviceBench) throws {
+        try noteOutbox(device)
+        let waiting = Set(try device.package.outbox.map(\.id))
+        var records: [String: LogRecord]?
+        for place in edits.indices where edits[place].device == device.id {
+            guard case .submitted(let id) = edits[place].fate, !waiting.contains(id) else { continue }
+            if records == nil { records = Dictionary(try device.package.logRecords().map { ($0.requestID, $0) }) { first, _ in first } }
+            if let record = records?["\(id)"], record.code != LogRecord.Code.success {
+                edits[place].fate = .rejected(id)
+                note("  rejected: \(edits[place].tag) \(edits[place].change) \(edits[place].stamp): \(record.code) \(record.message)")
+                try judgeRefusal(edits[place], record.message, device)
+            } else {
+                edits[place].fate = .accepted(id)
+                // Values of earlier changes that this one has, too, do not matter any more.
+                for earlier in places(device, edits[place].tag) where earlier < place && edits[earlier].isAlive {
+                    edits[earlier].values = edits[earlier].values.filter { column, _ in !edits[place].values.keys.contains(column) }
+                    edits[earlier].linked = edits[earlier].linked.filter { reference, _ in !edits[place].linked.keys.contains(reference) }
+                    if edits[earlier].values.isEmpty || edits[place].change == .delete { edits[earlier].isTakenBack = true }
+                }
+            }
+        }
+    }
+
+    /// Every change that waits, or was rejected, is on the device as the user made it.
+    func checkEdits(_ device: DeviceBench) throws {
+        let shown = Dictionary(grouping: try device.shown(), by: \.tag)
+        for edit in alive(device).values.sorted(by: { $0.tag < $1.tag }) {
+            let rows = shown[edit.tag] ?? []
+            if edit.change == .delete {
+                guard rows.isEmpty else { throw failure(.lostEdit, "device \(device.index): \(edit.tag) was deleted, and is there") }
+                continue
+            }
+            guard let row = rows.first(where: { $0.change != .none }) else {
+                throw failure(
+                    .lostEdit, "device \(device.index): \(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step)) is not pending any more")
+            }
+            let columns = Set(world.columns(row.object, version: device.version).map(\.name))
+            for (column, value) in edit.values where columns.contains(column) && row.values[column] != value {
+                throw failure(
+                    .lostEdit,
+                    "device \(device.index): \(edit.tag).\(column) was set to \(value ?? "NULL"), and shows \(row.values[column] ?? "NULL")")
+            }
+        }
+    }
+}

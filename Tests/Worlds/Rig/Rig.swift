@@ -1,0 +1,119 @@
+internal import Foundation
+internal import MobileModel
+internal import MobileObjects
+internal import MobileSync
+internal import TestSupport
+
+/// Runs the history of a world, and judges it. Everything happens in the turn of the calling thread, one call after the other, with clocks and random numbers of the
+/// world's own: the same world has the same history each time.
+final class Rig {
+    let world: World
+    /// Known faults that the history keeps away from.
+    let avoided: Set<KnownFault>
+    let clock = VirtualClock(start: .seconds(1_900_000_000))
+    let enterprise: EnterpriseDatabase
+    let server: ServerBench
+    let models: [PackageMetadata]
+    private let folder: TemporaryDirectory
+    var devices: [DeviceBench] = []
+    /// All changes of users, in their order.
+    var edits: [Edit] = []
+    /// The regions that each user has now, and those that he once had.
+    var rights: [Set<Region>], formerRights: [Set<Region>]
+    /// The number of the step that runs.
+    var step = 0
+    /// A line for each step: what it did.
+    private(set) var trace: [String] = []
+    /// The kinds of steps that did something, with the features of the object that they were about.
+    var met: Set<Meeting> = []
+    /// Gives tags, stamps and keys; never the same twice.
+    private var counter = 0
+    private var generation = 0
+    /// The end of the ledger before the last look.
+    var seenLedger = 0
+    /// Lines of the ledger that other applications made.
+    var foreignLines: Set<Int> = []
+    /// Keys of deleted rows, by object.
+    var freeKeys: [Int: [Int]] = [:]
+
+    init(_ world: World, avoiding avoided: Set<KnownFault>) throws {
+        let world = world.avoiding(avoided)
+        (self.world, self.avoided) = (world, avoided)
+        (rights, formerRights) = (world.users, world.users)
+        folder = try TemporaryDirectory()
+        let path = folder.file("enterprise.db")
+        enterprise = try EnterpriseDatabase(path: path)
+        try enterprise.run(world.tables(reusesKeys: !avoided.contains(.reusedKeys)))
+        let packages = try [1, 2].map { try PackageModel(json: world.model(version: $0)) }
+        models = try packages.map { try PackageMetadata($0) }
+        let directory = folder.file("")
+        server = try ServerBench(world, packages, folder: directory.hasSuffix("/") ? String(directory.dropLast()) : directory, clock: clock)
+    }
+
+    /// Makes rows and devices, runs all steps, and checks what is there at rest.
+    func run() throws {
+        step = -1
+        for object in world.objects.indices { for pick in 0..<3 { try foreignInsert(object, pick) } }
+        for index in world.devices.indices { devices.append(try newDevice(index)) }
+        for (number, step) in world.steps.enumerated() {
+            self.step = number
+            clock.advance(by: .seconds(1))
+            if let text = try take(step) { note("\(number) \(step.kind) \(text)") }
+        }
+        step = world.steps.count
+        try settle()
+    }
+
+    func close() {
+        for device in devices { try? device.close() }
+        try? server.close()
+    }
+
+    func note(_ line: String) { trace.append(line) }
+
+    /// A number that was not there before.
+    func number() -> Int {
+        counter += 1
+        return counter
+    }
+
+    func newDevice(_ index: Int, version: Int = 1) throws -> DeviceBench {
+        generation += 1
+        let directory = folder.file("devices")
+        if generation == 1 { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false) }
+        let device = try DeviceBench(world, index, generation: generation, models, version: version, server, folder: directory, clock)
+        do {
+            try device.begin()
+            try device.package.synchronize()
+        } catch { throw failure(.deviceStuck, "device \(index), at its first synchronization: \(error)") }
+        return device
+    }
+
+    func failure(_ kind: WorldFailure.Kind, _ text: String) -> WorldFailure { WorldFailure(kind: kind, text: text, step: step) }
+
+    /// Notes that a step met an object.
+    func meet(_ kind: Step.Kind, _ object: Int) { for feature in world.features(object) { met.insert(Meeting(kind: kind, feature: feature)) } }
+
+    // MARK: Lines of the ledger
+
+    /// Runs a change of another application, whose lines of the ledger are its own.
+    func foreign(_ sql: String) throws -> Bool {
+        try look()
+        do { try enterprise.run(sql) } catch { return false }
+        for entry in try Truth.ledger(enterprise, after: seenLedger) {
+            foreignLines.insert(entry.sequence)
+            seenLedger = entry.sequence
+        }
+        return true
+    }
+
+    /// Takes notice of all lines until now.
+    func look() throws {
+        seenLedger = Int(try enterprise.rows("SELECT coalesce(max(seq), 0) FROM ledger")[0][0] ?? "") ?? seenLedger
+    }
+}
+
+/// A kind of step with a feature of the object that it was about.
+struct Meeting: Hashable {
+    let kind: Step.Kind, feature: Feature
+}

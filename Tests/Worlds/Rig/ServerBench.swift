@@ -1,0 +1,101 @@
+internal import Foundation
+internal import MobileCrypto
+internal import MobileExecution
+internal import MobileModel
+internal import MobileServer
+internal import TestSupport
+
+/// The server of a world. Both versions of the package are deployed.
+final class ServerBench: Sendable {
+    private let configuration: ServerConfiguration
+    private let server = SystemLock<MobileServer?>(nil)
+    private let folder: String
+    /// The number of saved states.
+    private let saved = SystemLock(0)
+
+    static let password = "pencil and paper"
+    static func user(_ index: Int) -> String { "user\(index)" }
+
+    init(_ world: World, _ models: [PackageModel], folder: String, clock: VirtualClock) throws {
+        self.folder = folder
+        let users = world.users.indices.map { (Self.user($0), Self.password) }
+        var configuration = ServerConfiguration(
+            cachePath: folder + "/cache.db", packages: models.map { PackageDeployment($0, backEnds: ["enterprise": folder + "/enterprise.db"]) },
+            users: Dictionary(uniqueKeysWithValues: users))
+        configuration.passwordParameters = .init(n: 16)
+        configuration.connectionTimeout = .milliseconds(200)
+        configuration.keyRangeSize = 16
+        configuration.retention.deletedRows = 2
+        configuration.clock = { clock.milliseconds }
+        let random = SystemLock(SeededGenerator(seed: world.seed &+ 7))
+        configuration.random = { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
+        self.configuration = configuration
+        try open()
+        for (index, regions) in world.users.enumerated() { try setRegions(regions, ofUser: index) }
+    }
+
+    private func open() throws {
+        let opened = try MobileServer(configuration)
+        server.withLock { $0 = opened }
+    }
+
+    func close() throws {
+        let closed = server.withLock { server in
+            defer { server = nil }
+            return server
+        }
+        try closed?.close()
+    }
+
+    func respond(to request: ServerRequest) -> ServerResponse {
+        guard let server = server.withLock({ $0 }) else { return ServerResponse(status: 503) }
+        return server.respond(to: request)
+    }
+
+    func setRegions(_ regions: Set<Region>, ofUser index: Int) throws {
+        try server.withLock { $0 }?.administration.setAttribute("region", to: Set(regions.map(\.rawValue)), ofUser: Self.user(index))
+    }
+
+    func prune() throws { _ = try server.withLock { $0 }?.administration.prune() }
+
+    func restart() throws {
+        try close()
+        try open()
+    }
+
+    /// Starts again without a state, as after the loss of its disk.
+    func loseState() throws {
+        try close()
+        try remove(folder + "/cache.db")
+        try open()
+    }
+
+    func saveState() throws {
+        try close()
+        saved.withLock { $0 += 1 }
+        try copy(folder + "/cache.db", folder + "/saved.db")
+        try open()
+    }
+
+    /// - Returns: false if none was saved.
+    func restoreState() throws -> Bool {
+        guard saved.withLock({ $0 }) > 0 else { return false }
+        try close()
+        try copy(folder + "/saved.db", folder + "/cache.db")
+        try open()
+        return true
+    }
+
+    private func remove(_ path: String) throws {
+        for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {
+            try FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+
+    private func copy(_ source: String, _ target: String) throws {
+        try remove(target)
+        for suffix in ["", "-wal"] where FileManager.default.fileExists(atPath: source + suffix) {
+            try FileManager.default.copyItem(atPath: source + suffix, toPath: target + suffix)
+        }
+    }
+}

@@ -1,0 +1,32 @@
+package import Foundation
+
+/// A history that failed once, in the form in which `Found` keeps it.
+package struct FoundHistory: Codable, Sendable {
+    /// The known fault that it shows; nil once the fault is repaired.
+    package var fault: String?
+    /// The failure.
+    package var kind: WorldFailure.Kind
+    package var text: String
+    /// The known faults that it kept away from when it was found.
+    package var avoided: [String]
+    package var world: World
+
+    /// A history that fails with `failure`.
+    package init(_ world: World, _ failure: WorldFailure, avoiding avoided: Set<KnownFault>) {
+        (fault, kind, text, self.world) = (nil, failure.kind, failure.text, world)
+        self.avoided = avoided.map(\.rawValue).sorted()
+    }
+
+    /// Runs it again.
+    package func run() -> WorldRun { WorldRun(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) })) }
+
+    /// The text of its file.
+    package func json() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        return try encoder.encode(self)
+    }
+
+    /// Reads a file.
+    package init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
+}

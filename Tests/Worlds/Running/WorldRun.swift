@@ -1,0 +1,29 @@
+/// The result of a world.
+package struct WorldRun: Sendable {
+    /// Nil if everything was as it must be.
+    package var failure: WorldFailure?
+    /// A line for each step that did something.
+    package var trace: [String]
+    /// The kinds of steps that did something.
+    var met: Set<Meeting>
+
+    /// Of a world that was not run.
+    static let unrun = WorldRun(trace: [], met: [])
+
+    private init(trace: [String], met: Set<Meeting>) { (failure, self.trace, self.met) = (nil, trace, met) }
+
+    /// Runs a world.
+    package init(_ world: World, avoiding avoided: Set<KnownFault> = []) {
+        (trace, met) = ([], [])
+        do {
+            let rig = try Rig(world, avoiding: avoided)
+            defer { rig.close() }
+            do { try rig.run() } catch let found as WorldFailure { failure = found } catch {
+                failure = WorldFailure(kind: .localFailure, text: "\(error)", step: rig.step)
+            }
+            (trace, met) = (rig.trace, rig.met)
+        } catch {
+            failure = WorldFailure(kind: .serverStuck, text: "at the beginning: \(error)", step: -1)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+internal import MobileExecution
+internal import TestSupport
+
+/// Runs many worlds on several threads.
+package struct WorldSeries: Sendable {
+    /// A world that failed, and its failure.
+    package struct Found: Sendable {
+        package let seed: UInt64
+        package let world: World
+        package let failure: WorldFailure
+    }
+
+    /// The worlds that failed, in the order of seeds.
+    package private(set) var found: [Found] = []
+    /// The pairs that met.
+    package private(set) var met = MetPairs()
+
+    /// Draws and runs the worlds of these seeds.
+    /// - Parameters:
+    ///   - steps: the steps of each world.
+    ///   - avoided: known faults that they keep away from.
+    ///   - threads: the number of worlds at a time.
+    ///   - report: called for each failure, on any thread.
+    package init(
+        _ seeds: Range<UInt64>, steps: Int = 60, avoiding avoided: Set<KnownFault>, threads: Int,
+        report: @escaping @Sendable (Found) -> Void = { _ in }
+    ) {
+        let next = SystemLock(seeds.lowerBound)
+        let waits = (0..<threads).map { _ in
+            concurrently {
+                var (found, met): ([Found], MetPairs) = ([], MetPairs())
+                while true {
+                    let seed = next.withLock { next in
+                        defer { next += 1 }
+                        return next
+                    }
+                    guard seed < seeds.upperBound else { return (found, met) }
+                    var draw = Draw(seed: seed)
+                    let world = draw.world(steps: steps).avoiding(avoided), run = WorldRun(world, avoiding: avoided)
+                    met.add(world, run)
+                    guard let failure = run.failure else { continue }
+                    found.append(Found(seed: seed, world: world, failure: failure))
+                    report(found[found.count - 1])
+                }
+            }
+        }
+        for wait in waits {
+            let (found, met) = wait()
+            self.found += found
+            self.met.add(met)
+        }
+        found.sort { $0.seed < $1.seed }
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Worlds
+
+/// Random worlds: everything that devices, servers and back ends do together. `Tests/Worlds/README.md` says how to read a failure.
+@Suite struct WorldsTests {
+    /// `WORLDS_FIRST` and `WORLDS` in the environment give other seeds.
+    static let seeds: [UInt64] = {
+        let first: UInt64 = TestSetting.number("WORLDS_FIRST") ?? 0
+        return Array(first..<first + (TestSetting.number("WORLDS") ?? 24))
+    }()
+
+    @Test(arguments: seeds)
+    func `a world: devices show their rows, each operation is done once or refused, and nothing is lost`(seed: UInt64) {
+        var draw = Draw(seed: seed)
+        let run = WorldRun(draw.world(steps: 60), avoiding: Set(KnownFault.allCases))
+        #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
+    }
+
+    @Test func `a seed gives the same world, and the same history each time`() throws {
+        for seed in [3, 17] as [UInt64] {
+            var one = Draw(seed: seed), other = Draw(seed: seed)
+            let world = one.world(steps: 40)
+            #expect(world == other.world(steps: 40))
+            let first = WorldRun(world), second = WorldRun(world)
+            #expect(first.trace == second.trace && first.failure == second.failure && !first.trace.isEmpty)
+            let again = try JSONDecoder().decode(World.self, from: JSONEncoder().encode(world))
+            #expect(again == world)
+        }
+    }
+
+    @Test func `all pairs of features are themes`() {
+        let count = Feature.allCases.count
+        #expect(Draw.pairs.count == count * (count - 1) / 2)
+        var met = MetPairs()
+        for seed in UInt64(0)..<UInt64(Draw.pairs.count) {
+            var draw = Draw(seed: seed)
+            let world = draw.world(steps: 1), theme = Draw.pairs[Int(seed)]
+            met.add(world, WorldRun.unrun)
+            #expect(world.features.isSuperset(of: [theme.0, theme.1]), "seed \(seed): \(theme)")
+        }
+        let missing = met.missing.filter { $0.contains(" + ") }
+        #expect(missing.isEmpty, "\(missing)")
+    }
+}
+
+/// Histories that failed once. Those of known faults still fail; those of repaired ones do not.
+@Suite struct FoundHistoryTests {
+    static let files: [String] = {
+        let folder = Repository.file("Tests/Worlds/Found")
+        return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.hasSuffix(".json") }.sorted()
+    }()
+
+    @Test(arguments: files)
+    func `a history that failed once`(file: String) throws {
+        let history = try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\(file)")), run = history.run()
+        guard let fault = history.fault else {
+            #expect(run.failure == nil, "\(run.trace.joined(separator: "\n"))")
+            return
+        }
+        try #require(KnownFault(rawValue: fault) != nil, "\(fault) is repaired: take it out of \(file)")
+        withKnownIssue("\(fault)") { #expect(run.failure == nil) }
+        #expect(run.failure?.kind == history.kind, "\(run.failure?.text ?? "")")
+    }
+
+    @Test func `each known fault has a history`() throws {
+        let faults = try Self.files.compactMap { try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\($0)")).fault }
+        #expect(Set(faults) == Set(KnownFault.allCases.map(\.rawValue)))
+    }
+}
