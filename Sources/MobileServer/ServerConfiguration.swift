@@ -58,7 +58,7 @@ public struct ServerConfiguration: Sendable {
     /// `X-Accel-Redirect`, after the server has authorized them. Default nil: the server sends the files itself.
     public var segmentRedirect: String?
     /// The rules by which segments are made and used.
-    var segmentRules = SegmentRules()
+    package var segmentRules = SegmentRules()
     /// The times and limits of refreshes.
     var refreshRules = RefreshRules()
     /// The rules by which changes are found with sums of rows.

@@ -28,13 +28,23 @@ func avoidedFaults() -> Set<KnownFault> {
     return faults
 }
 
-let avoided = avoidedFaults()
+/// `MODE=stores`: back end and state in PostgreSQL.
+func chosenStores() -> Stores {
+    let text = ProcessInfo.processInfo.environment["MODE"] ?? ""
+    guard let stores = ["": Stores.sqlite, "process": .sqlite, "stores": .postgreSQL][text] else {
+        print("MODE=\(text): use process (everything in one process, with SQLite), or stores (back end and state in PostgreSQL)")
+        exit(64)
+    }
+    return stores
+}
+
+let avoided = avoidedFaults(), stores = chosenStores()
 let steps = number("STEPS", 60)
 
 /// Shows a failed world as a short history, and writes it to a file that `Tests/Worlds/Found` can take.
 func show(_ found: WorldSeries.Found) throws {
-    var shrinker = Shrinker(avoiding: avoided, runs: number("SHRINK", 600))
-    let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure), run = WorldRun(small, avoiding: avoided)
+    var shrinker = Shrinker(avoiding: avoided, in: stores, runs: number("SHRINK", 600))
+    let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure), run = WorldRun(small, avoiding: avoided, in: stores)
     print(
         "\nSeed \(found.seed), \(small.steps.count) steps (shrunk in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], width: .wide))))"
     )
@@ -45,7 +55,7 @@ func show(_ found: WorldSeries.Found) throws {
     let folder = ".build/worlds"
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     let file = "\(folder)/\(failure.kind.rawValue)-\(found.seed).json"
-    try FoundHistory(small, failure, avoiding: avoided).json().write(to: URL(filePath: file))
+    try FoundHistory(small, failure, avoiding: avoided, in: stores).json().write(to: URL(filePath: file))
     print("written to \(file)")
 }
 
@@ -66,7 +76,8 @@ if !arguments.isEmpty {
 let first: UInt64 = number("SEED", 0), count: UInt64 = number("WORLDS", ProcessInfo.processInfo.environment["SEED"] == nil ? 1000 : 1)
 let threads = number("THREADS", ProcessInfo.processInfo.activeProcessorCount)
 let began = ContinuousClock.now
-let series = WorldSeries(first..<first + count, steps: steps, avoiding: avoided, threads: threads) { found in
+let series = WorldSeries(first..<first + count, steps: steps, avoiding: avoided, in: stores, threads: threads, stopsEarly: number("STOP", 0) == 1) {
+    found in
     print("seed \(found.seed), after step \(found.failure.step): \(found.failure.kind.rawValue): \(found.failure.text)")
 }
 let time = ContinuousClock.now - began
@@ -77,5 +88,5 @@ if count > 1 {
 }
 for found in series.found.prefix(number("SHOWN", 3)) { try show(found) }
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
-print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", Int(count), steps, seconds, threads, series.found.count))
+print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", series.met.count, steps, seconds, threads, series.found.count))
 exit(series.found.isEmpty ? 0 : 1)

@@ -1,4 +1,5 @@
 import Foundation
+import PostgreSQLTestSupport
 import TestSupport
 import Testing
 
@@ -16,6 +17,13 @@ import Testing
     func `a world: devices show their rows, each operation is done once or refused, and nothing is lost`(seed: UInt64) {
         var draw = Draw(seed: seed)
         let run = WorldRun(draw.world(steps: 60), avoiding: Set(KnownFault.allCases))
+        #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
+    }
+
+    @Test(.enabled(if: PostgreSQLInstallation.runsTests), arguments: seeds.prefix(4))
+    func `a world with back end and state in PostgreSQL`(seed: UInt64) {
+        var draw = Draw(seed: seed)
+        let run = WorldRun(draw.world(steps: 60), avoiding: Set(KnownFault.allCases), in: .postgreSQL)
         #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
     }
 
@@ -55,7 +63,9 @@ import Testing
 
     @Test(arguments: files)
     func `a history that failed once`(file: String) throws {
-        let history = try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\(file)")), run = history.run()
+        let history = try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\(file)"))
+        guard history.stores != .postgreSQL || PostgreSQLInstallation.runsTests else { return }
+        let run = history.run()
         guard let fault = history.fault else {
             #expect(run.failure == nil, "\(run.trace.joined(separator: "\n"))")
             return

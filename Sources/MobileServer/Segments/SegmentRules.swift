@@ -1,7 +1,7 @@
 /// The rules by which segments are made and used.
-struct SegmentRules: Sendable {
+package struct SegmentRules: Sendable {
     /// If a client needs fewer rows of a partition, they are composed live: a synchronization with few rows stays one request and one answer.
-    var leastRows: Int64 = 4096
+    package var leastRows: Int64 = 4096
     /// The number of bytes of JSON after which a segment ends. On mobile networks each further request costs a round trip.
     var textBytes = 4 << 20
     /// Increments of this number become one.

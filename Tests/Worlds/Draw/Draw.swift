@@ -62,7 +62,8 @@ package struct Draw {
 
     private mutating func attribute(_ type: ValueType) -> WorldAttribute {
         let fate = element([WorldAttribute.Fate.same, .same, .same, .added, .removed, .renamed])
-        return WorldAttribute(type: type, isNullable: [.added, .removed].contains(fate) || isOne(of: 2), inVersionTwo: fate)
+        return WorldAttribute(
+            type: type, isNullable: [.added, .removed].contains(fate) || isOne(of: 2), inVersionTwo: fate, getsUnfitValues: isOne(of: 6))
     }
 
     /// Adds a reference to an earlier object, or a nullable one to any.
@@ -122,6 +123,8 @@ package struct Draw {
             objects[object].triggers.insert(.move)
         case .archives: objects[object].triggers.insert(.archive)
         case .nullableValue: objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: true))
+        case .unfitValue:
+            objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: isOne(of: 2), getsUnfitValues: true))
         case .addedAttribute, .removedAttribute, .renamedAttribute:
             let fate = [Feature.addedAttribute: WorldAttribute.Fate.added, .removedAttribute: .removed][feature] ?? .renamed
             objects[object].attributes.append(

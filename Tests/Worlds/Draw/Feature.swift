@@ -4,7 +4,7 @@ package enum Feature: String, CaseIterable, Codable, Sendable {
     case allRows, ownRegion, boundRegion, parentsRegion
     case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull
     case aside, refusesConflicts, computes, refuses, moves, archives
-    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, nullableValue
+    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, wideDecimals, nullableValue, unfitValue
     case addedAttribute, removedAttribute, renamedAttribute
 }
 
@@ -31,6 +31,7 @@ extension World {
         for attribute in model.attributes {
             features.insert(attribute.type.feature)
             if attribute.isNullable { features.insert(.nullableValue) }
+            if attribute.getsUnfitValues { features.insert(.unfitValue) }
             if let fate: Feature = [.added: .addedAttribute, .removed: .removedAttribute, .renamed: .renamedAttribute][attribute.inVersionTwo] {
                 features.insert(fate)
             }
@@ -78,6 +79,7 @@ extension ValueType {
         case .long: .longs
         case .boolean: .booleans
         case .decimal: .decimals
+        case .wideDecimal: .wideDecimals
         case .double: .doubles
         case .date: .dates
         case .dateTime: .dateTimes

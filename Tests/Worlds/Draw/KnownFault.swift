@@ -9,15 +9,19 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case ghostRows
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
-    /// A decimal key with more digits than its attribute is rounded: the row cannot be changed, and leads nowhere.
+    /// A decimal or a time in a key with more digits than its attribute is rounded: the row cannot be changed, and two of them end each synchronization.
     case roundedKeys
+    /// One row that its attributes cannot hold stops all devices, or is shown with another value.
+    case unfitValues
+    /// A decimal of 16 digits and more loses digits in a column of SQLite, and the operation is accepted.
+    case wideDecimals
     /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
     case textOfTimeKeys
 }
 
 extension World {
     /// The world without the features that lead to known faults.
-    package func avoiding(_ faults: Set<KnownFault>) -> World {
+    package func avoiding(_ faults: Set<KnownFault>, in stores: Stores) -> World {
         var world = self
         if faults.contains(.ghostRows) {
             for object in world.objects.indices {
@@ -27,7 +31,16 @@ extension World {
                 }
             }
         }
-        if faults.contains(.textOfTimeKeys) {
+        for object in world.objects.indices {
+            for index in world.objects[object].attributes.indices {
+                if faults.contains(.unfitValues) { world.objects[object].attributes[index].getsUnfitValues = false }
+                if faults.contains(.wideDecimals), world.objects[object].attributes[index].type == .wideDecimal {
+                    world.objects[object].attributes[index].type = .decimal
+                }
+            }
+        }
+        // PostgreSQL has a type for times.
+        if faults.contains(.textOfTimeKeys), stores == .sqlite {
             for object in world.objects.indices where world.objects[object].key == .dateTime { world.objects[object].key = .string }
         }
         return world

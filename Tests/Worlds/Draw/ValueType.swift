@@ -1,13 +1,14 @@
 /// The type of an attribute, with values that are worth a try. All are written as SQL writes them; ``canonical(_:)`` gives one form to what back end and
 /// device show.
 package enum ValueType: String, Codable, CaseIterable, Sendable {
-    case string, int, long, boolean, decimal, double, date, dateTime
+    case string, int, long, boolean, decimal, wideDecimal, double, date, dateTime
 
     /// The members of the model.
     var modelled: String {
         switch self {
         case .string: #""type": "string", "length": 60"#
         case .decimal: #""type": "decimal", "precision": 12, "scale": 3"#
+        case .wideDecimal: #""type": "decimal", "precision": 18, "scale": 2"#
         default: "\"type\": \"\(rawValue)\""
         }
     }
@@ -18,7 +19,7 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .string: "TEXT"
         case .int, .long: "INTEGER"
         case .boolean: "BOOLEAN"
-        case .decimal: "NUMERIC"
+        case .decimal, .wideDecimal: "NUMERIC"
         case .double: "REAL"
         case .date: "DATE"
         case .dateTime: "DATETIME"
@@ -33,6 +34,7 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .long: ["0", "9223372036854775807", "-9223372036854775808", "9007199254740993"]
         case .boolean: ["0", "1"]
         case .decimal: ["0", "12.5", "-999999999.999", "0.001"]
+        case .wideDecimal: ["0", "9999999999999999.99", "-1234567890123456.78", "0.01"]
         case .double: ["0.0", "1.5", "-1e+300", "0.1"]
         case .date: ["1970-01-01", "9999-12-31", "2024-02-29", "0001-01-01"]
         case .dateTime: ["1970-01-01 00:00:00.000", "2038-01-19 03:14:08.123", "2024-02-29 23:59:59.999"]
@@ -43,8 +45,8 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
     func canonical(_ text: String) -> String {
         switch self {
         case .string, .int, .long, .date: return text
-        case .boolean: return text == "true" ? "1" : text == "false" ? "0" : text
-        case .decimal: return Self.withoutZeros(text)
+        case .boolean: return ["true", "t"].contains(text) ? "1" : ["false", "f"].contains(text) ? "0" : text
+        case .decimal, .wideDecimal: return Self.withoutZeros(text)
         case .double: return Double(text).map { "\($0)" } ?? text
         case .dateTime:
             var text = text.replacing("T", with: " ")
@@ -55,11 +57,59 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         }
     }
 
+    /// Values that the attribute cannot hold, as SQL.
+    var unfitValues: [String] {
+        switch self {
+        case .string: ["x'61ff62'", "'\(String(repeating: "long ", count: 20))'"]
+        case .int: ["3000000000", "'many'", "1.5"]
+        case .long: ["'many'", "9.5"]
+        case .boolean: ["'maybe'"]
+        case .decimal: ["12345678901234.5", "'cheap'"]
+        case .wideDecimal: ["'cheap'"]
+        case .double: ["'none'"]
+        case .date: ["'31.12.2020'"]
+        case .dateTime: ["'soon'"]
+        }
+    }
+
+    /// Whether an attribute of this type can hold the value of a column.
+    func canHold(_ text: String) -> Bool {
+        func isNumber(_ integers: Int, _ fractions: Int) -> Bool {
+            let parts = text.drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
+            return (1...2).contains(parts.count) && parts.allSatisfy { $0.allSatisfy { $0.isASCII && $0.isNumber } } && parts[0].count <= integers
+                && (parts.count == 1 || parts[1].count <= fractions)
+        }
+        func isTime(_ pattern: String) -> Bool {
+            text.count == pattern.count && zip(text, pattern).allSatisfy { $1 == "0" ? $0.isASCII && $0.isNumber : $0 == $1 }
+        }
+        return switch self {
+        case .string: text.count <= 60 && !text.contains("\u{FFFD}")
+        case .int: Int32(text) != nil
+        case .long: Int64(text) != nil
+        case .boolean: ["0", "1"].contains(text)
+        case .decimal: isNumber(9, 3)
+        case .wideDecimal: isNumber(16, 2)
+        case .double: Double(text)?.isFinite ?? false
+        case .date: isTime("0000-00-00")
+        case .dateTime: isTime("0000-00-00 00:00:00.000")
+        }
+    }
+
     private static func withoutZeros(_ text: String) -> String {
         guard text.contains("."), !text.contains("e") else { return text }
         var text = text
         while text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
         return text == "-0" ? "0" : text
+    }
+}
+
+extension ValueType {
+    /// A value in canonical form as SQL text.
+    func literal(_ value: String) -> String {
+        switch self {
+        case .int, .long, .decimal, .wideDecimal, .double: value
+        case .boolean, .string, .date, .dateTime: "'\(value.replacing("'", with: "''"))'"
+        }
     }
 }

@@ -25,8 +25,8 @@ package struct WorldDevice: Codable, Equatable, Sendable {
     package var regions: Set<Region>
 }
 
-/// An object of the model, and its table. Each has a `tag`, which names its row and is never given again, and a `stamp`, which is another one after each change: by these the
-/// oracle knows rows and changes, although keys change.
+/// An object of the model, and its table. Each has a `tag`, which names its row and is never given again, and a `stamp`, which is another one after each
+/// change: by these the oracle knows rows and changes, although keys change.
 package struct WorldObject: Codable, Equatable, Sendable {
     package var key: Key
     package var attributes: [WorldAttribute]
@@ -78,6 +78,8 @@ package struct WorldAttribute: Codable, Equatable, Sendable {
     package var type: ValueType
     package var isNullable: Bool
     package var inVersionTwo = Fate.same
+    /// Whether other applications write values that the attribute cannot hold.
+    package var getsUnfitValues = false
 
     /// The attribute in the second version of the package.
     package enum Fate: String, Codable, CaseIterable, Sendable { case same, added, removed, renamed }

@@ -81,67 +81,9 @@ extension World {
         return model.references[index].isNullable
     }
 
-    /// The tables with their triggers, and the ledger: a line for each row that is inserted, changed or deleted, by whom ever.
-    /// - Parameter reusesKeys: whether the back end may give the key of the last row again after it was deleted.
-    func tables(reusesKeys: Bool) -> String {
-        var statements = [
-            "CREATE TABLE ledger (seq INTEGER PRIMARY KEY, object INTEGER NOT NULL, change TEXT NOT NULL, tag TEXT NOT NULL, before TEXT, after TEXT)"
-        ]
-        for (object, model) in objects.enumerated() {
-            let table = Self.table(object)
-            var parts = columns(object, version: 1).map { "\($0) \($1.column)\(isNullable($0, object) ? "" : " NOT NULL")" }
-            for (index, attribute) in model.attributes.enumerated() where !attribute.isIn(version: 1) {
-                parts.append(
-                    "a\(index) \(attribute.type.column)\(attribute.isNullable ? "" : " NOT NULL DEFAULT \(attribute.type.literal(attribute.type.pool[0]))")"
-                )
-            }
-            parts += ["PRIMARY KEY (\(keyColumns(object).joined(separator: ", ")))"]
-            if model.key == .generated { parts = ["id INTEGER PRIMARY KEY\(reusesKeys ? "" : " AUTOINCREMENT")"] + parts.dropFirst().dropLast() }
-            for (index, reference) in model.references.enumerated() {
-                let action = [.noAction: "", .cascade: " ON DELETE CASCADE", .setNull: " ON DELETE SET NULL"][reference.onDelete] ?? ""
-                parts.append(
-                    """
-                    FOREIGN KEY (\(columns(ofReference: index, object).map(\.name).joined(separator: ", "))) \
-                    REFERENCES \(Self.table(reference.target)) (\(keyColumns(reference.target).joined(separator: ", ")))\(action)
-                    """)
-            }
-            statements.append("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))")
-            for (change, row) in [("INSERT", "new"), ("UPDATE", "new"), ("DELETE", "old")] {
-                let before = change == "INSERT" ? "NULL" : "old.stamp", after = change == "DELETE" ? "NULL" : "new.stamp"
-                statements.append(
-                    """
-                    CREATE TRIGGER \(table)_\(change) AFTER \(change) ON \(table)
-                    BEGIN INSERT INTO ledger (object, change, tag, before, after) VALUES (\(object), '\(change)', \(row).tag, \(before), \(after)); END
-                    """)
-            }
-            for trigger in model.triggers.sorted() {
-                for change in ["INSERT", "UPDATE OF stamp"] { statements.append(self.trigger(trigger, change, table)) }
-            }
-        }
-        return statements.joined(separator: ";\n")
-    }
-
-    /// Triggers act on rows that devices write: their stamps begin with a d.
-    private func trigger(_ trigger: WorldObject.Trigger, _ change: String, _ table: String) -> String {
-        let head = "CREATE TRIGGER \(table)_\(trigger.rawValue)_\(change.prefix(6))"
-        func after(_ digit: String, _ body: String) -> String {
-            "\(head) AFTER \(change) ON \(table) WHEN new.stamp LIKE '\(digit)' BEGIN \(body); END"
-        }
-        return switch trigger {
-        case .compute: after("d%", "UPDATE \(table) SET made = 'made of ' || new.stamp WHERE tag = new.tag")
-        case .refuse: "\(head) BEFORE \(change) ON \(table) WHEN new.stamp LIKE 'd%7' BEGIN SELECT RAISE(ABORT, 'no sevens'); END"
-        case .move: after("d%5", "UPDATE \(table) SET region = 'south' WHERE tag = new.tag")
-        case .archive: after("d%3", "DELETE FROM \(table) WHERE tag = new.tag")
-        }
-    }
-}
-
-extension ValueType {
-    /// A value in canonical form as SQL text.
-    func literal(_ value: String) -> String {
-        switch self {
-        case .int, .long, .boolean, .decimal, .double: value
-        case .string, .date, .dateTime: "'\(value.replacing("'", with: "''"))'"
-        }
+    /// Whether other applications write values into the column that its attribute cannot hold.
+    func isUnfit(_ column: String, _ object: Int) -> Bool {
+        guard column.first == "a", let index = Int(column.dropFirst()) else { return false }
+        return objects[object].attributes[index].getsUnfitValues
     }
 }

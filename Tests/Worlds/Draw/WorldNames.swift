@@ -10,10 +10,13 @@ extension World {
     /// The columns of the key.
     func keyColumns(_ object: Int) -> [String] { objects[object].key.types.count == 1 ? ["id"] : ["id", "part"] }
 
+    /// The columns that a reference may have.
+    static func referenceColumns(_ index: Int) -> [String] { ["r\(index)", "r\(index)part"] }
+
     /// The columns with the key of the row that a reference leads to, and their types.
     func columns(ofReference index: Int, _ object: Int) -> [(name: String, type: ValueType)] {
         let types = keyTypes(objects[object].references[index].target)
-        return types.enumerated().map { place, type in (place == 0 ? "r\(index)" : "r\(index)part", type) }
+        return types.enumerated().map { place, type in (Self.referenceColumns(index)[place], type) }
     }
 
     /// All columns that a device of a version sees, with their types; the attribute of a column has the column's name, or ``renamed(_:)``.
@@ -28,6 +31,12 @@ extension World {
         }
         for index in model.references.indices { columns += self.columns(ofReference: index, object) }
         return columns
+    }
+
+    /// The columns of both versions.
+    func allColumns(_ object: Int) -> [(name: String, type: ValueType)] {
+        let first = columns(object, version: 1)
+        return first + columns(object, version: 2).filter { column in !first.contains { $0.name == column.name } }
     }
 
     /// The attribute of a column.

@@ -27,6 +27,8 @@ struct Edit {
     var isTakenBack = false
     /// The step that made it.
     let step: Int
+    /// The stamp of the row as the device showed it before, if no change of this device was pending there.
+    var base: String?
     /// The values that it set, by column, and the tags of the rows that its references lead to, empty for none.
     var values: [String: String?] = [:], linked: [Int: String] = [:]
 
@@ -44,7 +46,9 @@ struct Edit {
 
     /// Takes over the values of an earlier change of the row, where this one has none.
     mutating func include(_ earlier: Edit) {
-        values.merge(earlier.values) { own, _ in own }
+        // A reference to a row without a key has no values yet.
+        let columns = Set(linked.keys.flatMap(World.referenceColumns))
+        values.merge(earlier.values.filter { !columns.contains($0.key) }) { own, _ in own }
         linked.merge(earlier.linked) { own, _ in own }
     }
 }

@@ -28,6 +28,14 @@ package struct WorldFailure: Error, Equatable, Sendable {
         case pendingWithoutReason
         /// An accepted operation is not in the back end's ledger.
         case notApplied
+        /// An accepted operation left another value in the back end than the user had set.
+        case changedValue
+        /// An operation changed a column that the user had not set.
+        case otherColumn
+        /// An operation took the place of a change that its device had not seen, although the object refuses conflicts.
+        case overwritten
+        /// An operation changed a row that its user may not have.
+        case notAllowed
         /// An operation was done more than once.
         case appliedTwice
         /// A rejected, cancelled or replaced change is in the ledger.

@@ -23,6 +23,8 @@ extension Rig {
             if ledger.contains(where: { $0.tag == edit.tag && $0.change == "INSERT" }) { return true }
             let key = world.keyColumns(edit.object).map { (edit.values[$0] ?? nil) ?? "" }
             if model.key != .generated, truth.row(edit.object, key: key, world) != nil { return true }
+        } else if let row = truth.rows[edit.tag], !truth.fits(row, world) {
+            return true
         } else if truth.rows[edit.tag] == nil || wasDeleted(edit.tag) || wasRejected(edit.tag) {
             return true
         }

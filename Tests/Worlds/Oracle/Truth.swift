@@ -11,15 +11,17 @@ struct Truth {
         let sequence: Int, object: Int
         let change: String, tag: String
         let before: String?, after: String?
+        let beforeRegion: String?, afterRegion: String?
+        /// The columns that an update changed.
+        let columns: [String]
     }
 
     /// By tag.
     var rows: [String: Row] = [:]
 
-    init(_ database: EnterpriseDatabase, _ world: World) throws {
+    init(_ database: any EnterpriseDatabase, _ world: World) throws {
         for object in world.objects.indices {
-            var columns = world.columns(object, version: 1)
-            for column in world.columns(object, version: 2) where !columns.contains(where: { $0.name == column.name }) { columns.append(column) }
+            let columns = world.allColumns(object)
             for line in try database.rows("SELECT \(columns.map(\.name).joined(separator: ", ")) FROM \(World.table(object))") {
                 var values: [String: String] = [:]
                 for (column, value) in zip(columns, line) { values[column.name] = value.map(column.type.canonical) }
@@ -29,11 +31,16 @@ struct Truth {
         }
     }
 
-    static func ledger(_ database: EnterpriseDatabase, after sequence: Int = 0) throws -> [Entry] {
-        try database.rows("SELECT seq, object, change, tag, before, after FROM ledger WHERE seq > \(sequence) ORDER BY seq").map { line in
+    static func ledger(_ database: any EnterpriseDatabase, after sequence: Int = 0) throws -> [Entry] {
+        try database.rows(
+            """
+            SELECT seq, object, change, tag, before, after, before_region, after_region, columns FROM ledger WHERE seq > \(sequence) ORDER BY seq
+            """
+        ).map { line in
             Entry(
                 sequence: Int(line[0] ?? "") ?? 0, object: Int(line[1] ?? "") ?? 0, change: line[2] ?? "", tag: line[3] ?? "", before: line[4],
-                after: line[5])
+                after: line[5],
+                beforeRegion: line[6], afterRegion: line[7], columns: (line[8] ?? "").split(separator: " ").map(String.init))
         }
     }
 
@@ -51,10 +58,10 @@ struct Truth {
 
     /// Whether the attributes of the model can hold the row; if not, the server holds it back.
     func fits(_ row: Row, _ world: World) -> Bool {
-        func isTooLong(_ text: String?) -> Bool { text?.split(separator: ".").dropFirst().first.map { $0.count > 3 } ?? false }
-        if world.objects[row.object].key == .decimal, isTooLong(row.values["id"]) { return false }
-        return !world.objects[row.object].references.indices.contains { index in
-            world.columns(ofReference: index, row.object).contains { $0.type == .decimal && isTooLong(row.values[$0.name]) }
+        [1, 2].allSatisfy { version in
+            world.columns(row.object, version: version).allSatisfy { column, type in
+                row.values[column].map(type.canHold) ?? world.isNullable(column, row.object)
+            }
         }
     }
 

@@ -1,16 +1,25 @@
 internal import MobileSQLite
 
-/// The back end of a world, read and changed through SQLite alone: no code of the product is between the oracle and the truth.
-final class EnterpriseDatabase {
-    private let handle: OpaquePointer
+/// The back end of a world, read and changed through its own library: no code of the product is between the oracle and the truth.
+protocol EnterpriseDatabase {
+    /// Runs statements without results.
+    func run(_ sql: String) throws
+    /// The rows of a query, each value as text; nil is NULL.
+    func rows(_ sql: String) throws -> [[String?]]
+}
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
+/// An error of a back end, in its own words.
+struct EnterpriseFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// A back end in a file of SQLite.
+final class SQLiteEnterprise: EnterpriseDatabase {
+    private let handle: OpaquePointer
 
     init(path: String) throws {
         var opened: OpaquePointer?
-        guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw Failure(description: "\(path) cannot be opened") }
+        guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw EnterpriseFailure(description: "\(path) cannot be opened") }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
         try run("PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
@@ -18,18 +27,16 @@ final class EnterpriseDatabase {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// Runs statements without results.
     func run(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
-            throw Failure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
+            throw EnterpriseFailure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
         }
     }
 
-    /// The rows of a query, each value as text; nil is NULL.
     func rows(_ sql: String) throws -> [[String?]] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
-            throw Failure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
+            throw EnterpriseFailure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
         }
         defer { sqlite3_finalize(statement) }
         var rows: [[String?]] = []
@@ -37,7 +44,7 @@ final class EnterpriseDatabase {
             switch sqlite3_step(statement) {
             case SQLITE_ROW: rows.append((0..<sqlite3_column_count(statement)).map { Self.text(statement, $0) })
             case SQLITE_DONE: return rows
-            default: throw Failure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
+            default: throw EnterpriseFailure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
             }
         }
     }

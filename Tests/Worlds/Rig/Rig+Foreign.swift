@@ -28,8 +28,7 @@ extension Rig {
             }
         default:
             let index = picks.next(model.attributes.count), attribute = model.attributes[index]
-            let isNull = attribute.isNullable && picks.isOne(of: 4)
-            assignments.append("a\(index) = \(isNull ? "NULL" : attribute.type.literal(attribute.type.pool[picks.next(attribute.type.pool.count)]))")
+            assignments.append("a\(index) = \(value(of: attribute, picks.next(4), picks.next(1000)))")
         }
         guard try foreign("UPDATE \(World.table(object)) SET \(assignments.joined(separator: ", ")) WHERE tag = '\(row.tag)'") else { return nil }
         if kind != .foreignEdit { try afterLeaving() }
@@ -53,17 +52,24 @@ extension Rig {
 
     private var counterOfKeys: Int { 4000 }
 
+    /// A value as another application writes it: rarely NULL, or one that the attribute cannot hold.
+    private func value(of attribute: WorldAttribute, _ kind: Int, _ pick: Int) -> String {
+        if attribute.getsUnfitValues, kind == 2 {
+            let unfit = attribute.type.unfitValues(stores) + (attribute.isNullable ? [] : ["NULL"])
+            if !unfit.isEmpty { return unfit[pick % unfit.count] }
+        }
+        return attribute.isNullable && kind == 3 ? "NULL" : attribute.type.literal(attribute.type.pool[pick % attribute.type.pool.count])
+    }
+
     /// Inserts a row that refers to any rows.
     @discardableResult
     func foreignInsert(_ object: Int, _ pick: Int) throws -> String? {
         let model = world.objects[object], truth = try Truth(enterprise, world), number = self.number(), tag = Self.tag(number)
         var values = ["tag": "'\(tag)'", "stamp": "'f\(self.number())'"]
         if model.key != .generated {
-            // Another application may use more digits than the model knows.
-            let more = model.key == .decimal && pick % 7 == 6 && !avoided.contains(.roundedKeys) ? "1" : ""
-            for ((column, value), type) in zip(zip(world.keyColumns(object), model.key.values(number)), model.key.types) {
-                values[column] = type.literal(value + more)
-            }
+            var key = model.key.values(number)
+            if pick % 3 == 2, !avoided.contains(.roundedKeys) { key = longKey(object, key, truth) }
+            for ((column, value), type) in zip(zip(world.keyColumns(object), key), model.key.types) { values[column] = type.literal(value) }
         }
         if model.hasRegion { values["region"] = "'\(Region.allCases[pick % 3].rawValue)'" }
         for (index, attribute) in model.attributes.enumerated() {
@@ -88,5 +94,16 @@ extension Rig {
         guard try foreign(sql) else { return nil }
         meet(.foreignInsert, object)
         return tag
+    }
+
+    /// A key with more digits than the model knows, from another application: a decimal, or a time within the millisecond of another row.
+    private func longKey(_ object: Int, _ key: [String], _ truth: Truth) -> [String] {
+        switch world.objects[object].key {
+        case .decimal: return [key[0] + "0001"]
+        case .dateTime where stores == .postgreSQL:
+            let other = truth.rows.values.filter { $0.object == object && $0.key(world)[0].count == 23 }.min { $0.tag < $1.tag }
+            return [(other?.key(world) ?? key)[0] + "001"]
+        default: return key
+        }
     }
 }

@@ -45,7 +45,7 @@ extension Rig {
             }
             try entity.update()
         }
-        record(.update, row.object, row.tag, stamp, device, values, linked)
+        record(.update, row.object, row.tag, stamp, device, values, linked, base: row.change == .none ? row.values["stamp"] : nil)
         return "\(row.tag) \(Self.text(values)) \(Self.text(linked))"
     }
 
@@ -163,9 +163,10 @@ extension Rig {
     /// Notes a change. It takes the place of one that is not submitted yet; a delete that of a rejected one, too.
     func record(
         _ change: Edit.Change, _ object: Int, _ tag: String, _ stamp: String, _ device: DeviceBench, _ values: [String: String?] = [:],
-        _ linked: [Int: String] = [:]
+        _ linked: [Int: String] = [:], base: String? = nil
     ) {
-        var edit = Edit(device: device.id, object: object, tag: tag, change: change, stamp: stamp, step: step, values: values, linked: linked)
+        var edit = Edit(
+            device: device.id, object: object, tag: tag, change: change, stamp: stamp, step: step, base: base, values: values, linked: linked)
         for place in places(device, tag) where edits[place].isAlive {
             if case .rejected = edits[place].fate, change == .delete { edits[place].isTakenBack = true }
             guard edits[place].fate == .open else { continue }

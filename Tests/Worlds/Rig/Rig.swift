@@ -2,24 +2,31 @@ internal import Foundation
 internal import MobileModel
 internal import MobileObjects
 internal import MobileSync
+internal import PostgreSQLClient
+internal import PostgreSQLTestSupport
 internal import TestSupport
 
-/// Runs the history of a world, and judges it. Everything happens in the turn of the calling thread, one call after the other, with clocks and random numbers of the
-/// world's own: the same world has the same history each time.
+/// Runs the history of a world, and judges it. Everything happens in the turn of the calling thread, one call after the other, with clocks and random
+/// numbers of the world's own: the same world has the same history each time.
 final class Rig {
     let world: World
     /// Known faults that the history keeps away from.
     let avoided: Set<KnownFault>
     let clock = VirtualClock(start: .seconds(1_900_000_000))
-    let enterprise: EnterpriseDatabase
+    let enterprise: any EnterpriseDatabase
+    let stores: Stores
     let server: ServerBench
     let models: [PackageMetadata]
+    /// Removed with the world.
+    private let database: PostgreSQLTestDatabase?
     private let folder: TemporaryDirectory
     var devices: [DeviceBench] = []
     /// All changes of users, in their order.
     var edits: [Edit] = []
     /// The regions that each user has now, and those that he once had.
     var rights: [Set<Region>], formerRights: [Set<Region>]
+    /// The users of all devices that there were, by the ids of the devices.
+    var users: [Int: Int] = [:]
     /// The number of the step that runs.
     var step = 0
     /// A line for each step: what it did.
@@ -36,18 +43,28 @@ final class Rig {
     /// Keys of deleted rows, by object.
     var freeKeys: [Int: [Int]] = [:]
 
-    init(_ world: World, avoiding avoided: Set<KnownFault>) throws {
-        let world = world.avoiding(avoided)
+    init(_ world: World, avoiding avoided: Set<KnownFault>, in stores: Stores) throws {
+        self.stores = stores
+        let world = world.avoiding(avoided, in: stores)
         (self.world, self.avoided) = (world, avoided)
         (rights, formerRights) = (world.users, world.users)
         folder = try TemporaryDirectory()
-        let path = folder.file("enterprise.db")
-        enterprise = try EnterpriseDatabase(path: path)
-        try enterprise.run(world.tables(reusesKeys: !avoided.contains(.reusedKeys)))
         let packages = try [1, 2].map { try PackageModel(json: world.model(version: $0)) }
         models = try packages.map { try PackageMetadata($0) }
-        let directory = folder.file("")
-        server = try ServerBench(world, packages, folder: directory.hasSuffix("/") ? String(directory.dropLast()) : directory, clock: clock)
+        let directory = folder.path, place: String
+        switch stores {
+        case .sqlite:
+            database = nil
+            place = directory + "/enterprise.db"
+            enterprise = try SQLiteEnterprise(path: place)
+        case .postgreSQL:
+            let made = try PostgreSQLTestDatabase()
+            database = made
+            place = "postgresql://postgres@/\(made.name)?host=\(made.server.folder)&port=\(made.server.port)"
+            enterprise = try PostgreSQLEnterprise(address: place)
+        }
+        try enterprise.run(world.tables(in: stores, reusesKeys: !avoided.contains(.reusedKeys)))
+        server = try ServerBench(world, packages, backEnd: place, folder: directory, stores, clock: clock)
     }
 
     /// Makes rows and devices, runs all steps, and checks what is there at rest.
@@ -82,6 +99,7 @@ final class Rig {
         let directory = folder.file("devices")
         if generation == 1 { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false) }
         let device = try DeviceBench(world, index, generation: generation, models, version: version, server, folder: directory, clock)
+        users[device.id] = device.user
         do {
             try device.begin()
             try device.package.synchronize()

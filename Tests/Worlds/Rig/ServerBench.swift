@@ -3,6 +3,8 @@ internal import MobileCrypto
 internal import MobileExecution
 internal import MobileModel
 internal import MobileServer
+internal import PostgreSQLClient
+internal import PostgreSQLTestSupport
 internal import TestSupport
 
 /// The server of a world. Both versions of the package are deployed.
@@ -10,31 +12,39 @@ final class ServerBench: Sendable {
     private let configuration: ServerConfiguration
     private let server = SystemLock<MobileServer?>(nil)
     private let folder: String
-    /// The number of saved states.
-    private let saved = SystemLock(0)
+    /// The state in PostgreSQL, and the saved one.
+    private let databases = SystemLock<(state: PostgreSQLTestDatabase?, saved: PostgreSQLTestDatabase?)>((nil, nil))
 
     static let password = "pencil and paper"
     static func user(_ index: Int) -> String { "user\(index)" }
 
-    init(_ world: World, _ models: [PackageModel], folder: String, clock: VirtualClock) throws {
+    init(_ world: World, _ models: [PackageModel], backEnd: String, folder: String, _ stores: Stores, clock: VirtualClock) throws {
         self.folder = folder
         let users = world.users.indices.map { (Self.user($0), Self.password) }
         var configuration = ServerConfiguration(
-            cachePath: folder + "/cache.db", packages: models.map { PackageDeployment($0, backEnds: ["enterprise": folder + "/enterprise.db"]) },
+            cachePath: folder + "/cache.db", packages: models.map { PackageDeployment($0, backEnds: ["enterprise": backEnd]) },
             users: Dictionary(uniqueKeysWithValues: users))
         configuration.passwordParameters = .init(n: 16)
         configuration.connectionTimeout = .milliseconds(200)
         configuration.keyRangeSize = 16
         configuration.retention.deletedRows = 2
+        // In half of all worlds the rows of a download come as segments, which are made for partitions of thousands of rows otherwise.
+        if world.seed % 2 == 1 { configuration.segmentRules.leastRows = 2 }
         configuration.clock = { clock.milliseconds }
         let random = SystemLock(SeededGenerator(seed: world.seed &+ 7))
         configuration.random = { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
         self.configuration = configuration
+        if stores == .postgreSQL {
+            let state = try PostgreSQLTestDatabase.ofState()
+            databases.withLock { $0.state = state }
+        }
         try open()
         for (index, regions) in world.users.enumerated() { try setRegions(regions, ofUser: index) }
     }
 
     private func open() throws {
+        var configuration = configuration
+        configuration.storeAddress = databases.withLock { $0.state?.configuration.address }
         let opened = try MobileServer(configuration)
         server.withLock { $0 = opened }
     }
@@ -66,22 +76,36 @@ final class ServerBench: Sendable {
     /// Starts again without a state, as after the loss of its disk.
     func loseState() throws {
         try close()
-        try remove(folder + "/cache.db")
+        if databases.withLock({ $0.state }) != nil {
+            let state = try PostgreSQLTestDatabase.ofState()
+            databases.withLock { $0.state = state }
+        } else {
+            try remove(folder + "/cache.db")
+        }
         try open()
     }
 
     func saveState() throws {
         try close()
-        saved.withLock { $0 += 1 }
-        try copy(folder + "/cache.db", folder + "/saved.db")
+        if let state = databases.withLock({ $0.state }) {
+            let saved = try PostgreSQLTestDatabase(copyOf: state)
+            databases.withLock { $0.saved = saved }
+        } else {
+            try copy(folder + "/cache.db", folder + "/saved.db")
+        }
         try open()
     }
 
     /// - Returns: false if none was saved.
     func restoreState() throws -> Bool {
-        guard saved.withLock({ $0 }) > 0 else { return false }
+        let databases = databases.withLock { $0 }
+        guard databases.saved != nil || FileManager.default.fileExists(atPath: folder + "/saved.db") else { return false }
         try close()
-        try copy(folder + "/saved.db", folder + "/cache.db")
+        if let state = databases.state, let saved = databases.saved {
+            try state.replace(with: saved)
+        } else {
+            try copy(folder + "/saved.db", folder + "/cache.db")
+        }
         try open()
         return true
     }

@@ -9,16 +9,19 @@ package struct FoundHistory: Codable, Sendable {
     package var text: String
     /// The known faults that it kept away from when it was found.
     package var avoided: [String]
+    /// Where it had its back end and state.
+    package var stores: Stores?
     package var world: World
 
     /// A history that fails with `failure`.
-    package init(_ world: World, _ failure: WorldFailure, avoiding avoided: Set<KnownFault>) {
+    package init(_ world: World, _ failure: WorldFailure, avoiding avoided: Set<KnownFault>, in stores: Stores) {
         (fault, kind, text, self.world) = (nil, failure.kind, failure.text, world)
+        self.stores = stores == .sqlite ? nil : stores
         self.avoided = avoided.map(\.rawValue).sorted()
     }
 
     /// Runs it again.
-    package func run() -> WorldRun { WorldRun(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) })) }
+    package func run() -> WorldRun { WorldRun(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) }), in: stores ?? .sqlite) }
 
     /// The text of its file.
     package func json() throws -> Data {

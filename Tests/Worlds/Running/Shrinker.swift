@@ -1,12 +1,15 @@
 /// Makes a history that fails shorter, and its model smaller, as long as it fails in the same way.
 package struct Shrinker {
     private let avoided: Set<KnownFault>
+    private let stores: Stores
     /// The number of runs that are left.
     private var budget: Int
     private var kind = WorldFailure.Kind.localFailure
 
     /// - Parameter runs: the number of worlds that are run at most.
-    package init(avoiding avoided: Set<KnownFault> = [], runs: Int = 600) { (self.avoided, budget) = (avoided, runs) }
+    package init(avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite, runs: Int = 600) {
+        (self.avoided, self.stores, budget) = (avoided, stores, runs)
+    }
 
     /// Returns the smallest world that was found; `world` itself fails with `failure`.
     package mutating func shrink(_ world: World, _ failure: WorldFailure) -> World {
@@ -32,7 +35,7 @@ package struct Shrinker {
     private mutating func take(_ candidate: World, _ world: inout World) -> Bool {
         guard budget > 0, candidate != world else { return false }
         budget -= 1
-        guard WorldRun(candidate, avoiding: avoided).failure?.kind == kind else { return false }
+        guard WorldRun(candidate, avoiding: avoided, in: stores).failure?.kind == kind else { return false }
         world = candidate
         return true
     }

@@ -13,10 +13,10 @@ package struct WorldRun: Sendable {
     private init(trace: [String], met: Set<Meeting>) { (failure, self.trace, self.met) = (nil, trace, met) }
 
     /// Runs a world.
-    package init(_ world: World, avoiding avoided: Set<KnownFault> = []) {
+    package init(_ world: World, avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) {
         (trace, met) = ([], [])
         do {
-            let rig = try Rig(world, avoiding: avoided)
+            let rig = try Rig(world, avoiding: avoided, in: stores)
             defer { rig.close() }
             do { try rig.run() } catch let found as WorldFailure { failure = found } catch {
                 failure = WorldFailure(kind: .localFailure, text: "\(error)", step: rig.step)

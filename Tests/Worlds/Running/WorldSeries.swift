@@ -19,13 +19,16 @@ package struct WorldSeries: Sendable {
     /// - Parameters:
     ///   - steps: the steps of each world.
     ///   - avoided: known faults that they keep away from.
+    ///   - stores: where they have back end and state.
     ///   - threads: the number of worlds at a time.
+    ///   - stopsEarly: whether no world begins after one has failed.
     ///   - report: called for each failure, on any thread.
     package init(
-        _ seeds: Range<UInt64>, steps: Int = 60, avoiding avoided: Set<KnownFault>, threads: Int,
+        _ seeds: Range<UInt64>, steps: Int = 60, avoiding avoided: Set<KnownFault>, in stores: Stores = .sqlite, threads: Int,
+        stopsEarly: Bool = false,
         report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
-        let next = SystemLock(seeds.lowerBound)
+        let next = SystemLock(seeds.lowerBound), hasFailed = SystemLock(false)
         let waits = (0..<threads).map { _ in
             concurrently {
                 var (found, met): ([Found], MetPairs) = ([], MetPairs())
@@ -34,11 +37,12 @@ package struct WorldSeries: Sendable {
                         defer { next += 1 }
                         return next
                     }
-                    guard seed < seeds.upperBound else { return (found, met) }
+                    guard seed < seeds.upperBound, !stopsEarly || !hasFailed.withLock({ $0 }) else { return (found, met) }
                     var draw = Draw(seed: seed)
-                    let world = draw.world(steps: steps).avoiding(avoided), run = WorldRun(world, avoiding: avoided)
+                    let world = draw.world(steps: steps).avoiding(avoided, in: stores), run = WorldRun(world, avoiding: avoided, in: stores)
                     met.add(world, run)
                     guard let failure = run.failure else { continue }
+                    hasFailed.withLock { $0 = true }
                     found.append(Found(seed: seed, world: world, failure: failure))
                     report(found[found.count - 1])
                 }

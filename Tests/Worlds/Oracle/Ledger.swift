@@ -1,0 +1,89 @@
+/// The checks of the ledger, and of the rows that accepted operations left.
+extension Rig {
+    /// Each operation was done once, or refused, and those of a device in their order.
+    func compareLedger() throws {
+        var done: [String: [Int]] = [:]
+        for entry in try Truth.ledger(enterprise) where !foreignLines.contains(entry.sequence) {
+            guard let stamp = entry.after, stamp != entry.before else { continue }
+            done[stamp, default: []].append(entry.sequence)
+        }
+        var accepted: [String: Int] = [:], possible: Set<String> = []
+        for edit in edits where !edit.stamp.isEmpty {
+            if case .accepted = edit.fate { accepted[edit.stamp, default: 0] += 1 }
+            switch edit.fate {
+            case .unknown, .submitted: possible.insert(edit.stamp)
+            default: break
+            }
+        }
+        for edit in edits where !edit.stamp.isEmpty {
+            let times = done[edit.stamp]?.count ?? 0, text = "\(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step), device \(edit.device))"
+            if times > 1 { throw failure(.appliedTwice, "\(text): \(times) times") }
+            if accepted[edit.stamp] != nil {
+                guard times == 1 else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
+            } else if times > 0, !possible.contains(edit.stamp) {
+                throw failure(.appliedAnyway, "\(text): \(edit.fate)")
+            }
+        }
+        try compareAccepted()
+        try compareChanges()
+        for device in devices {
+            var last = 0
+            let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
+                guard edit.device == device.id, case .accepted(let id) = edit.fate, let sequence = done[edit.stamp]?.first else { return nil }
+                return (id, sequence)
+            }
+            for (id, sequence) in own.sorted(by: { $0.id < $1.id }) {
+                guard sequence > last else { throw failure(.wrongOrder, "device \(device.index): operation \(id) was done before an earlier one") }
+                last = sequence
+            }
+        }
+    }
+
+    /// A row without a later change has the values of the accepted operation.
+    private func compareAccepted() throws {
+        let truth = try Truth(enterprise, world)
+        for edit in edits {
+            guard case .accepted = edit.fate, !edit.stamp.isEmpty, let row = truth.rows[edit.tag], row.values["stamp"] == edit.stamp else { continue }
+            let model = world.objects[edit.object]
+            var moved: Set<String> = model.triggers.contains(.move) ? ["region"] : []
+            for (index, reference) in model.references.enumerated() where reference.onDelete == .setNull {
+                moved.formUnion(world.columns(ofReference: index, edit.object).map(\.name))
+            }
+            for (column, value) in edit.values.sorted(by: { $0.key < $1.key }) where !moved.contains(column) && row.values[column] != value {
+                throw failure(
+                    .changedValue,
+                    "\(edit.change) of \(edit.tag) (step \(edit.step)) was accepted: \(column) was \(value ?? "NULL"), and is \(row.values[column] ?? "NULL")"
+                )
+            }
+        }
+    }
+
+    /// An operation changes the columns that its user has set, in rows of the user, as the device knew them.
+    private func compareChanges() throws {
+        let byStamp = Dictionary(grouping: edits.filter { !$0.stamp.isEmpty }, by: \.stamp)
+        for entry in try Truth.ledger(enterprise) where !foreignLines.contains(entry.sequence) && entry.before != entry.after {
+            guard let stamp = entry.after, let edits = byStamp[stamp] else { continue }
+            let edit = edits[0], model = world.objects[edit.object],
+                place = "\(edit.change) of \(edit.tag) (step \(edit.step), device \(edit.device))"
+            var allowed: Set<String> = ["stamp", "made"]
+            for edit in edits {
+                allowed.formUnion(edit.values.keys)
+                for index in edit.linked.keys { allowed.formUnion(world.columns(ofReference: index, edit.object).map(\.name)) }
+            }
+            if let other = entry.columns.first(where: { !allowed.contains($0) }) {
+                throw failure(.otherColumn, "\(place) changed the column \(other), too")
+            }
+            if model.partition == .bound, let user = users[edit.device],
+                let region = [entry.beforeRegion, entry.afterRegion].compactMap({ $0 }).first(where: { region in
+                    !formerRights[user].contains { $0.rawValue == region }
+                })
+            {
+                throw failure(.notAllowed, "\(place): user \(user) has never had the region \(region)")
+            }
+            let own = Set(self.edits.filter { $0.device == edit.device && $0.tag == edit.tag }.map(\.stamp))
+            if model.refusesConflicts, edits.count == 1, let base = edit.base, let before = entry.before, before != base, !own.contains(before) {
+                throw failure(.overwritten, "\(place) was made on \(base), and took the place of \(before)")
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+internal import MobilePostgreSQL
+
+/// A back end in a database of PostgreSQL.
+final class PostgreSQLEnterprise: EnterpriseDatabase {
+    private let connection: OpaquePointer
+
+    init(address: String) throws {
+        guard let opened = PQconnectdb(address) else { throw EnterpriseFailure(description: "no memory") }
+        connection = opened
+        guard PQstatus(opened) == CONNECTION_OK else { throw EnterpriseFailure(description: String(cString: PQerrorMessage(opened))) }
+        try run("SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = ISO; SET synchronous_commit = off")
+    }
+
+    deinit { PQfinish(connection) }
+
+    func run(_ sql: String) throws { _ = try rows(sql) }
+
+    func rows(_ sql: String) throws -> [[String?]] {
+        let result = PQexec(connection, sql)
+        defer { PQclear(result) }
+        let status = PQresultStatus(result)
+        guard status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK else {
+            throw EnterpriseFailure(description: "\(String(cString: PQerrorMessage(connection))): \(sql)")
+        }
+        return (0..<PQntuples(result)).map { row in
+            (0..<PQnfields(result)).map { column in
+                PQgetisnull(result, row, column) == 1 ? nil : PQgetvalue(result, row, column).map { String(cString: $0) }
+            }
+        }
+    }
+}
