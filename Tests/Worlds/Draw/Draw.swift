@@ -160,7 +160,8 @@ package struct Draw {
         (.cancelAll, 1),
         (.synchronize, 14), (.synchronizeGroup, 5), (.loseUpload, 1), (.loseAnswer, 3), (.cutDownload, 2), (.sendAgain, 1), (.subscribe, 2),
         (.upgrade, 1),
-        (.reopen, 1), (.replaceDevice, 1), (.foreignInsert, 4), (.foreignEdit, 4), (.foreignMove, 2), (.foreignReference, 2), (.foreignDelete, 3),
+        (.reopen, 1), (.replaceDevice, 1), (.saveDevice, 1), (.restoreDevice, 1), (.foreignInsert, 4), (.foreignEdit, 4), (.foreignMove, 2),
+        (.foreignReference, 2), (.foreignDelete, 3),
         (.restartServer, 1), (.loseState, 1), (.saveState, 1), (.restoreState, 1), (.prune, 1), (.passTime, 1), (.changeRights, 1),
     ]
     private static let kinds: [Step.Kind] = weights.flatMap { kind, weight in Array(repeating: kind, count: weight) }

@@ -109,7 +109,8 @@ package struct Step: Codable, Equatable, Sendable {
         // The user.
         case create, edit, moveRegion, setReference, delete, submitRow, submitAll, cancelRow, cancelAll
         // The device.
-        case synchronize, synchronizeGroup, loseUpload, loseAnswer, cutDownload, sendAgain, subscribe, upgrade, reopen, replaceDevice
+        case synchronize, synchronizeGroup, loseUpload, loseAnswer, cutDownload, sendAgain, subscribe, upgrade, reopen, replaceDevice, saveDevice,
+            restoreDevice
         // Other applications on the back end.
         case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete
         // The server and its operator.

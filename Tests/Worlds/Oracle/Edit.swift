@@ -1,5 +1,5 @@
 /// A change that a user made on a device, from the user's side: the values that it set, and its fate.
-struct Edit {
+struct Edit: Equatable {
     enum Change: String { case create, update, delete }
 
     enum Fate: Equatable {
@@ -27,6 +27,8 @@ struct Edit {
     var isTakenBack = false
     /// The step that made it.
     let step: Int
+    /// Whether its device has it once more, from a backup of its database: then it may be done again.
+    var mayRepeat = false
     /// The stamp of the row as the device showed it before, if no change of this device was pending there.
     var base: String?
     /// The values that it set, by column, and the tags of the rows that its references lead to, empty for none.

@@ -17,9 +17,10 @@ extension Rig {
         }
         for edit in edits where !edit.stamp.isEmpty {
             let times = done[edit.stamp]?.count ?? 0, text = "\(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step), device \(edit.device))"
-            if times > 1 { throw failure(.appliedTwice, "\(text): \(times) times") }
+            let mayRepeat = edits.contains { $0.stamp == edit.stamp && $0.mayRepeat }
+            if times > 1, !mayRepeat { throw failure(.appliedTwice, "\(text): \(times) times") }
             if accepted[edit.stamp] != nil {
-                guard times == 1 else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
+                guard times > 0 else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
             } else if times > 0, !possible.contains(edit.stamp) {
                 throw failure(.appliedAnyway, "\(text): \(edit.fate)")
             }
@@ -29,7 +30,9 @@ extension Rig {
         for device in devices {
             var last = 0
             let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
-                guard edit.device == device.id, case .accepted(let id) = edit.fate, let sequence = done[edit.stamp]?.first else { return nil }
+                guard edit.device == device.id, !edit.mayRepeat, case .accepted(let id) = edit.fate, let sequence = done[edit.stamp]?.first else {
+                    return nil
+                }
                 return (id, sequence)
             }
             for (id, sequence) in own.sorted(by: { $0.id < $1.id }) {

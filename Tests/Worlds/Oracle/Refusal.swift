@@ -20,9 +20,9 @@ extension Rig {
         let isInTree = model.references.contains(where: \.isComposite) || world.references(to: edit.object).contains { $0.reference.isComposite }
         if isInTree, message.contains("another operation of its batch") { return true }
         if edit.change == .create {
-            if ledger.contains(where: { $0.tag == edit.tag && $0.change == "INSERT" }) { return true }
+            if edit.mayRepeat, ledger.contains(where: { $0.tag == edit.tag && $0.change == "INSERT" }) { return true }
             let key = world.keyColumns(edit.object).map { (edit.values[$0] ?? nil) ?? "" }
-            if model.key != .generated, truth.row(edit.object, key: key, world) != nil { return true }
+            if model.key != .generated, let row = truth.row(edit.object, key: key, world), row.tag != edit.tag { return true }
         } else if let row = truth.rows[edit.tag], !truth.fits(row, world) {
             return true
         } else if truth.rows[edit.tag] == nil || wasDeleted(edit.tag) || wasRejected(edit.tag) {

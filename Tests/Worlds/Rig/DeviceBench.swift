@@ -54,8 +54,10 @@ final class DeviceBench {
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: false)
         let seed = world.seed &* 31 &+ UInt64(index * 100 + generation)
         network = WorldNetwork(server, seed: seed, clock: clock)
-        let random = RandomWords(seed: seed)
-        environment = MobileObjects.Environment(now: { clock.date }, random: { random.next() })
+        let random = RandomWords(seed: seed), console = ConsoleLogger()
+        // Each restored database says that it is one.
+        console.level = .off
+        environment = MobileObjects.Environment(now: { clock.date }, random: { random.next() }, console: console)
         application = try Application(
             identifier: "World", profile: ConnectionProfile(path: self.folder + "/application.db"), transport: network,
             retryPolicy: RetryPolicy(initialDelay: .seconds(360_000), maximumDelay: .seconds(360_000)),
@@ -89,6 +91,31 @@ final class DeviceBench {
         package.application = nil
         opened.application = application
         (package, self.version) = (opened, version)
+    }
+
+    /// A backup of the database, with the changes of users until then.
+    private(set) var saved: (edits: [Edit], subscribed: Set<Region>, version: Int)?
+
+    /// Makes a backup of the database.
+    func save(_ edits: [Edit]) throws {
+        try package.closeConnection()
+        try? FileManager.default.removeItem(atPath: folder + "/saved.db")
+        try FileManager.default.copyItem(atPath: folder + "/world.db", toPath: folder + "/saved.db")
+        saved = (edits, subscribed, version)
+        try package.openConnection()
+    }
+
+    /// Puts the backup in place of the database.
+    func restore() throws {
+        guard let saved else { return }
+        try package.closeConnection()
+        let handle = try FileHandle(forWritingTo: URL(filePath: folder + "/world.db"))
+        try handle.truncate(atOffset: 0)
+        try handle.write(contentsOf: Data(contentsOf: URL(filePath: folder + "/saved.db")))
+        try handle.close()
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: folder + "/world.db" + suffix) }
+        (subscribed, version) = (saved.subscribed, saved.version)
+        try reopen(version: version)
     }
 
     /// Opens the database again with its present model, after an upgrade that was refused.

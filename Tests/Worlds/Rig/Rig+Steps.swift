@@ -26,6 +26,10 @@ extension Rig {
             try check(.deviceStuck, "device \(device.index) cannot open its database") { try device.reopen(version: device.version) }
             return "device \(device.index)"
         case .replaceDevice: return try replace(device)
+        case .saveDevice:
+            try check(.deviceStuck, "device \(device.index) cannot be saved") { try device.save(edits) }
+            return "device \(device.index)"
+        case .restoreDevice: return try restore(device)
         case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
         case .loseState, .restoreState:
             guard areKeysSafe() else { return nil }
@@ -110,6 +114,31 @@ extension Rig {
             if case .submitted = edit.fate { return true }
             return edit.isAlive
         }
+    }
+
+    /// The database of the device is replaced by its backup.
+    private func restore(_ device: DeviceBench) throws -> String? {
+        // A create that has arrived since the backup is pending again, under another key.
+        guard let saved = device.saved, !avoided.contains(.newSurrogateKeys) || !saved.edits.contains(where: { $0.device == device.id && $0.isAlive })
+        else { return nil }
+        try check(.deviceStuck, "device \(device.index) cannot open its restored database") { try device.restore() }
+        for place in edits.indices where edits[place].device == device.id {
+            let former = place < saved.edits.count ? saved.edits[place] : nil, isAlive = former?.isAlive ?? false
+            if former == edits[place] { continue }
+            // The device has the change as it was; its later fate is that of the operation that was sent.
+            var again = former ?? edits[place]
+            switch edits[place].fate {
+            case .open: edits[place].fate = .cancelled
+            case .submitted(let id): edits[place].fate = .unknown(id)
+            default: edits[place].isTakenBack = true
+            }
+            if isAlive {
+                again.mayRepeat = true
+                edits[place].mayRepeat = true
+                edits.append(again)
+            }
+        }
+        return "device \(device.index)"
     }
 
     /// The device is lost, and its user gets another one.
