@@ -1,13 +1,13 @@
 import Foundation
-import Synchronization
+import PostgreSQLTestSupport
 import Worlds
 
 // `make worlds`: draws worlds, runs them, and shrinks what fails. Settings are in the environment: see the article in `Tests/Worlds/README.md`.
 
-func number<Number: LosslessStringConvertible>(_ name: String, _ usual: Number) -> Number {
+func number<Number: LosslessStringConvertible & Comparable>(_ name: String, _ usual: Number, _ range: ClosedRange<Number>) -> Number {
     guard let text = ProcessInfo.processInfo.environment[name], !text.isEmpty else { return usual }
-    guard let number = Number(text) else {
-        print("\(name)=\(text): use a number")
+    guard let number = Number(text), range.contains(number) else {
+        print("\(name)=\(text): use a number from \(range.lowerBound) to \(range.upperBound)")
         exit(64)
     }
     return number
@@ -35,15 +35,19 @@ func chosenStores() -> Stores {
         print("MODE=\(text): use process (everything in one process, with SQLite), or stores (back end and state in PostgreSQL)")
         exit(64)
     }
+    guard stores == .sqlite || PostgreSQLInstallation.programs != nil else {
+        print("MODE=stores: \(PostgreSQLInstallation.isMissing)")
+        exit(69)
+    }
     return stores
 }
 
 let avoided = avoidedFaults(), stores = chosenStores()
-let steps = number("STEPS", 60)
+let steps = number("STEPS", 60, 0...10_000), shrinks = number("SHRINK", 600, 0...1_000_000), shown = number("SHOWN", 3, 0...1_000_000)
 
 /// Shows a failed world as a short history, and writes it to a file that `Tests/Worlds/Found` can take.
 func show(_ found: WorldSeries.Found) throws {
-    var shrinker = Shrinker(avoiding: avoided, in: stores, runs: number("SHRINK", 600))
+    var shrinker = Shrinker(avoiding: avoided, in: stores, runs: shrinks)
     let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure), run = WorldRun(small, avoiding: avoided, in: stores)
     print(
         "\nSeed \(found.seed), \(small.steps.count) steps (shrunk in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], width: .wide))))"
@@ -64,7 +68,12 @@ if !arguments.isEmpty {
     // Histories of files again.
     var failures = 0
     for file in arguments {
-        let history = try FoundHistory(contentsOf: URL(filePath: file)), run = history.run()
+        let history: FoundHistory
+        do { history = try FoundHistory(contentsOf: URL(filePath: file)) } catch {
+            print("\(file) is not a history of a world: \(error)")
+            exit(65)
+        }
+        let run = history.run()
         print("\(file)\n\(history.world)")
         for line in run.trace { print("  \(line)") }
         print(run.failure.map { "\($0.kind.rawValue): \($0.text)" } ?? "everything is as it must be")
@@ -73,10 +82,13 @@ if !arguments.isEmpty {
     exit(failures == 0 ? 0 : 1)
 }
 
-let first: UInt64 = number("SEED", 0), count: UInt64 = number("WORLDS", ProcessInfo.processInfo.environment["SEED"] == nil ? 1000 : 1)
-let threads = number("THREADS", ProcessInfo.processInfo.activeProcessorCount)
+let first: UInt64 = number("SEED", 0, 0...1 << 62)
+let count: UInt64 = number("WORLDS", ProcessInfo.processInfo.environment["SEED"] == nil ? 1000 : 1, 1...1 << 40)
+let threads = number("THREADS", ProcessInfo.processInfo.activeProcessorCount, 1...256)
 let began = ContinuousClock.now
-let series = WorldSeries(first..<first + count, steps: steps, avoiding: avoided, in: stores, threads: threads, stopsEarly: number("STOP", 0) == 1) {
+let series = WorldSeries(
+    first..<first + count, steps: steps, avoiding: avoided, in: stores, threads: threads, stopsEarly: number("STOP", 0, 0...1) == 1
+) {
     found in
     print("seed \(found.seed), after step \(found.failure.step): \(found.failure.kind.rawValue): \(found.failure.text)")
 }
@@ -86,7 +98,7 @@ if count > 1 {
     let missing = series.met.missing
     print("\nNever met (\(missing.count)): \(missing.prefix(40).joined(separator: "; "))\(missing.count > 40 ? " ..." : "")")
 }
-for found in series.found.prefix(number("SHOWN", 3)) { try show(found) }
+for found in series.found.prefix(shown) { try show(found) }
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
 print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", series.met.count, steps, seconds, threads, series.found.count))
 exit(series.found.isEmpty ? 0 : 1)

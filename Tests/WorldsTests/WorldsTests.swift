@@ -75,6 +75,31 @@ import Testing
         #expect(run.failure?.kind == history.kind, "\(run.failure?.text ?? "")")
     }
 
+    @Test func `a file or a setting that cannot be used is named, and nothing runs`() throws {
+        let folder = try TemporaryDirectory(),
+            good = try String(contentsOf: Repository.file("Tests/Worlds/Found/ghost-of-create.json"), encoding: .utf8)
+        func run(_ arguments: [String], _ settings: [String: String] = [:]) throws -> (status: Int32, output: String) {
+            try Program.run(Program.built("run-worlds"), arguments) { $0.environment = ProcessInfo.processInfo.environment.merging(settings) { $1 } }
+        }
+        for (text, expected) in [
+            ("{", "JSON"), (good.replacing(/"user": \d/, with: "\"user\": 7"), "there is no user 7"),
+            (good.replacing(/"device": \d/, with: "\"device\": -1"), "step 0 has a number below 0"),
+        ] {
+            let file = try folder.write(text.utf8, to: "history.json"), refused = try run([file])
+            #expect(refused.status == 65 && refused.output.hasPrefix("\(file) is not a history of a world: "), "\(refused.output)")
+            #expect(refused.output.contains(expected), "\(refused.output)")
+        }
+        #expect(try run([folder.file("nothing.json")]).status == 65)
+        for (name, value) in [
+            ("THREADS", "-1"), ("THREADS", "0"), ("STEPS", "-5"), ("WORLDS", "0"), ("SEED", "18446744073709551615"), ("SHOWN", "-1"),
+            ("SHRINK", "many"),
+            ("KNOWN", "all"), ("MODE", "processes"),
+        ] {
+            let refused = try run([], [name: value])
+            #expect(refused.status == 64 && refused.output.hasPrefix("\(name)=\(value): use "), "\(refused.output)")
+        }
+    }
+
     @Test func `each known fault has a history`() throws {
         let faults = try Self.files.compactMap { try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\($0)")).fault }
         #expect(Set(faults) == Set(KnownFault.allCases.map(\.rawValue)))

@@ -3,7 +3,8 @@
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
     /// A foreign-key attribute that is set is not the reference: it is accepted and lost, not ordered, and leads to another row than the object does.
     case attributeOfReference
-    /// Rows with pending changes get a second row when the server gives them other keys: for a new version of the package, after a lost or restored state.
+    /// Rows with pending changes get a second row when the server gives them other keys: for a new version of the package, after a lost or restored
+    /// state; and a create that has arrived is there twice on a device that was restored from a backup.
     case newSurrogateKeys
     /// A row that was accepted, and is in none of the device's partitions, stays on the device.
     case ghostRows

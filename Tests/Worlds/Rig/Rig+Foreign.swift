@@ -45,12 +45,10 @@ extension Rig {
     private func noteFreeKey(_ row: Truth.Row) {
         guard world.objects[row.object].key != .generated else { return }
         let key = row.key(world)
-        if let number = (0...counterOfKeys).first(where: { world.objects[row.object].key.values($0) == key }) {
+        if let number = (0...counter).first(where: { world.objects[row.object].key.values($0) == key }) {
             freeKeys[row.object, default: []].append(number)
         }
     }
-
-    private var counterOfKeys: Int { 4000 }
 
     /// A value as another application writes it: rarely NULL, or one that the attribute cannot hold.
     private func value(of attribute: WorldAttribute, _ kind: Int, _ pick: Int) -> String {

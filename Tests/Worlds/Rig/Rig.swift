@@ -34,7 +34,7 @@ final class Rig {
     /// The kinds of steps that did something, with the features of the object that they were about.
     var met: Set<Meeting> = []
     /// Gives tags, stamps and keys; never the same twice.
-    private var counter = 0
+    private(set) var counter = 0
     private var generation = 0
     /// The end of the ledger before the last look.
     var seenLedger = 0

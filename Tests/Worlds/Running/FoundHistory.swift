@@ -31,5 +31,8 @@ package struct FoundHistory: Codable, Sendable {
     }
 
     /// Reads a file.
-    package init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
+    package init(contentsOf url: URL) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url))
+        try world.check()
+    }
 }
