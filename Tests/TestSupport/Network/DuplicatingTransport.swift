@@ -1,8 +1,8 @@
-import MobileExecution
-import MobileTransport
+internal import MobileExecution
+public import MobileTransport
 
 /// A transport that keeps a copy of each upload, and delivers copies again at any later time, as a network or a process that was stopped may do.
-final class DuplicatingTransport: Transport {
+public final class DuplicatingTransport: Transport {
     private struct Copy: Sendable {
         let url: String
         let headers: [(name: String, value: String)]
@@ -12,9 +12,10 @@ final class DuplicatingTransport: Transport {
     private let transport: any Transport
     private let copies = SystemLock<[Copy]>([])
 
-    init(_ transport: any Transport) { self.transport = transport }
+    /// Sends over this transport.
+    public init(_ transport: any Transport) { self.transport = transport }
 
-    func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
+    public func send(_ request: TransportRequest, receive: (RawSpan) throws -> Void) throws -> TransportResponse {
         guard case .stream(_, let next) = request.body else { return try transport.send(request, receive: receive) }
         var body: [UInt8] = []
         while let piece = try next() { body += piece }
@@ -25,10 +26,10 @@ final class DuplicatingTransport: Transport {
     }
 
     /// The number of copies.
-    var count: Int { copies.withLock { $0.count } }
+    public var count: Int { copies.withLock { $0.count } }
 
     /// Delivers a copy again. No client waits for its answer.
-    func deliverAgain(_ index: Int) {
+    public func deliverAgain(_ index: Int) {
         let copy = copies.withLock { $0[index] }
         _ = try? transport.send(TransportRequest(method: "POST", url: copy.url, headers: copy.headers, body: .bytes(copy.body))) { _ in }
     }
