@@ -239,7 +239,7 @@ let package = Package(
             name: "MobileServerTests",
             dependencies: [
                 "MobileServer", "MobileProtocol", "MobileModel", "MobileStore", "MobileCrypto", "MobileExecution", "SampleCRM", "TestSupport",
-                "PostgreSQLClient", "PostgreSQLTestSupport", "MobileSQLite", "MobileZlib",
+                "PostgreSQLClient", "PostgreSQLTestSupport", "MobileSQLite", "MobileZlib", "MobileMicrohttpd",
             ],
             swiftSettings: swift),
         .testTarget(

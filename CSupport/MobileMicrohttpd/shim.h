@@ -15,7 +15,7 @@
 
 /// Settings of a daemon.
 struct mhs_options {
-    MHD_socket listener;               ///< bound and listening; used by the daemon, closed by the caller after the daemon has stopped
+    MHD_socket listener;               ///< bound and listening; it stays the caller's: the daemon uses a descriptor of its own
     unsigned int maximum_connections;  ///< further ones are reset
     unsigned int idle_seconds;         ///< a connection without traffic for this time is closed
     size_t connection_memory;          ///< bytes of buffers per connection
@@ -35,6 +35,10 @@ struct mhs_options {
 /// `MHD_quiesce_daemon` from another one may abort the process (0.9.75: it removes the listening socket from the set while the loop does
 /// the same). Returns NULL on failure, for example with a damaged certificate, or on a system without epoll.
 ///
+/// The daemon gets a duplicate of the listening socket, and closes it when it stops. Why a duplicate: the library closes the socket that it is given if
+/// the certificate is damaged, and does not if there is no memory; a caller that closed it once more could close a file that another thread has opened
+/// meanwhile under the same number. After a failure the duplicate is therefore not closed here: at worst one descriptor is lost.
+///
 /// The loop's thread blocks SIGPIPE (`mhs_block_sigpipe`), and the library gets notice of it: otherwise it would send files by copies in pieces of
 /// a connection's buffer, since sendfile(2) cannot suppress the signal.
 static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
@@ -48,8 +52,11 @@ static inline struct MHD_Daemon *mhs_start(const struct mhs_options *options)
     };
     struct MHD_OptionItem plain[] = {{MHD_OPTION_END, 0, NULL}};
     const int has_tls = options->certificate != NULL;
+    const int own = fcntl(options->listener, F_DUPFD_CLOEXEC, 0);
+    if (own < 0)
+        return NULL;
     return MHD_start_daemon(has_tls ? flags | MHD_USE_TLS : flags, 0, NULL, NULL, options->handler, options->context,
-                            MHD_OPTION_LISTEN_SOCKET, options->listener, MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
+                            MHD_OPTION_LISTEN_SOCKET, own, MHD_OPTION_CONNECTION_LIMIT, options->maximum_connections,
                             MHD_OPTION_CONNECTION_TIMEOUT, options->idle_seconds, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
                             options->connection_memory, MHD_OPTION_CONNECTION_MEMORY_INCREMENT, (size_t)1024, MHD_OPTION_NOTIFY_COMPLETED,
                             options->completed, options->context, MHD_OPTION_NOTIFY_CONNECTION, options->connected, options->context,

@@ -193,6 +193,7 @@ public final class HTTPServer: Sendable {
         service.loop.stop()
         // Before the handlers end: connections that the loop has not accepted are cut with it.
         SystemSocket.giveBack(taken.socket)
+        if let descriptor = service.formerListener { SystemSocket.giveBack(descriptor) }
         service.lanes.stop()
     }
 

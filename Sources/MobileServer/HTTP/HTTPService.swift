@@ -26,6 +26,8 @@ final class HTTPService: @unchecked Sendable {
     /// Cuts connections that take too long.
     var watch: ConnectionWatch
     var phase = Phase.serving
+    /// The daemon's descriptor of the listening socket, once it does not accept connections any more; read after the loop has ended.
+    private(set) var formerListener: Int32?
     private var going: [OpaquePointer: DaemonRequest] = [:]
 
     init(_ configuration: HTTPServer.Configuration, _ application: HTTPApplication, places: Int) throws(ServerError) {
@@ -70,7 +72,8 @@ final class HTTPService: @unchecked Sendable {
 
     /// Stops accepting connections.
     func stopListening(_ daemon: HTTPDaemon, _ socket: Int32) {
-        _ = MHD_quiesce_daemon(daemon.pointer)
+        // The library leaves it to its caller from now on, who may close it when the daemon has stopped.
+        formerListener = MHD_quiesce_daemon(daemon.pointer)
         // The daemon only stops accepting. After the shutdown, the system refuses new connections.
         SystemSocket.shut(socket, .both)
     }

@@ -18,10 +18,8 @@ public final class RawConnection: Sendable {
         let connected = withUnsafeBytes(of: &address) {
             connect(descriptor, $0.bindMemory(to: sockaddr.self).baseAddress, socklen_t($0.count))
         }
-        guard connected == 0 else {
-            close(descriptor)
-            throw POSIXError(.ECONNREFUSED)
-        }
+        // The end of the object closes the socket, also of one that was never returned. A second call of `close` would hit a descriptor of another thread.
+        guard connected == 0 else { throw POSIXError(.ECONNREFUSED) }
     }
 
     deinit { close(descriptor) }
