@@ -59,11 +59,22 @@ package struct ImportSession {
         try transaction.watchMarks(entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         return try ObjectError.gate {
+            try forgetLargeValues()
             try transaction.connection.execute(
                 "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
                 [.integer(ServerVersion.deleted.rawValue), .integer(ServerVersion.present.rawValue)])
             return try transaction.connection.execute(
                 "DELETE FROM \(table) WHERE \"_sk\" NOT IN (SELECT \"_sk\" FROM \(original))", [])
+        }
+    }
+
+    /// Takes their large values from the server's versions of pending rows: a row that comes again brings those that are not NULL.
+    private func forgetLargeValues() throws {
+        guard !entity.largeAttributes.isEmpty else { return }
+        let rows = try transaction.connection.rows(
+            "SELECT \"_sk\" FROM \(entity.sql.originalTable) WHERE \"_sv\" = ?1", [.integer(ServerVersion.present.rawValue)])
+        for key in rows.compactMap({ $0.first?.integer }) {
+            for attribute in entity.largeAttributes { try setLargeValue(nil, of: entity.attributes[attribute].name, key: key) }
         }
     }
 
@@ -83,14 +94,18 @@ package struct ImportSession {
         }
         try transaction.releaseLargeValues(of: entity, key)
         let change = "UPDATE \(entity.sql.table) SET \(column) = ?2 WHERE \"_sk\" = ?1"
-        guard let old = try connection.first("SELECT \(column) FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)]) else {
+        guard try connection.first("SELECT 1 FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)]) != nil else {
             if try connection.execute(change, [.integer(key), new]) > 0 { try transaction.changeLogRecorder()?.updated(entity, key) }
             return
         }
-        // A pending row whose own value is the server's old one takes the new one: otherwise the old one would be sent back as a change that no user
-        // made.
-        let isSeen = try connection.execute(change + " AND \(column) IS ?3", [.integer(key), new, old[0]]) > 0
-        if isSeen { try transaction.changeLogRecorder()?.updated(entity, key) }
+        // A value is the row's own if it is in the list of a change that waits, also where it equals the server's old one: NULL may have been set again
+        // after another value was submitted.
+        let pending = try transaction.unanswered(of: entity, key, besides: 0).reduce(transaction.changedValues(of: entity, key)) {
+            $0.union($1.changed)
+        }
+        if !pending.contains(attribute.index), try connection.execute(change, [.integer(key), new]) > 0 {
+            try transaction.changeLogRecorder()?.updated(entity, key)
+        }
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \(column) = ?2 WHERE \"_sk\" = ?1", [.integer(key), new])
     }
 
