@@ -26,6 +26,8 @@ struct OperationOutcome: Sendable {
     var follows: Int64?
     /// Whether the outcome was recorded before, so that nothing was decided now. It is not stored.
     var isRecorded = false
+    /// Whether the client had settled a recorded operation before it arrived: its record is removed with this upload. It is not stored.
+    var isBelowFloor = false
     /// The back end's message about a rejection, with its statement: for the server's log, while the outcome is new. It is not stored.
     var detail = ""
 

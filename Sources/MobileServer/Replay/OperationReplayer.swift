@@ -182,8 +182,9 @@ struct OperationReplayer {
             var outcomes: [OperationOutcome] = []
             while let operation = try state.operations.next(ofBatch: batch) {
                 state.current = operation.frame
-                if let known = try known(operation.frame, below: floor, records) {
+                if var known = try known(operation.frame, below: floor, records) {
                     state.current = nil
+                    known.isBelowFloor = operation.frame.id < floor
                     runner.rows.take(known)
                     outcomes.append(known)
                     continue

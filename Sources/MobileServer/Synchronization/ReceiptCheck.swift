@@ -57,7 +57,7 @@ final class ReceiptCheck: Sendable {
     /// Adds their receipts to the results of accepted operations.
     /// - Throws: ``RequestFailure`` if the record of an operation is gone already, because the back end was replaced since: the client sends the operation
     ///   again.
-    func add(to outcomes: inout [OperationOutcome], client: String, settledBelow: Int64) throws {
+    func add(to outcomes: inout [OperationOutcome], client: String) throws {
         let accepted = outcomes.filter { $0.result.outcome == .accepted && !$0.isSettled }.map(\.result.id)
         guard !accepted.isEmpty else { return }
         for backEnd in backEnds {
@@ -68,8 +68,8 @@ final class ReceiptCheck: Sendable {
             for index in outcomes.indices where outcomes[index].result.outcome == .accepted && !outcomes[index].isSettled {
                 guard package.object(named: outcomes[index].result.object)?.binding.backEnd == backEnd.name else { continue }
                 guard let number = found.numbers[outcomes[index].result.id] else {
-                    // The record of what the client has settled may have been removed with this upload.
-                    if outcomes[index].result.id < settledBelow { continue }
+                    // Removed with this upload. The floor is that of the client, also where a copy of its database sends its operations.
+                    if outcomes[index].isBelowFloor { continue }
                     throw RequestFailure(.unavailable, "the back end lacks an operation that it has just accepted; try again")
                 }
                 outcomes[index].result.receipt = Receipt(era: found.history.era(of: number), number: number)

@@ -123,7 +123,7 @@ final class ServedPackage: Sendable {
         // Without the keys of the refused ranges, the later operations would overtake the earlier ones: none of them is done.
         var outcomes =
             if operations == 0 { [OperationOutcome]() } else { refusedClaims.isEmpty ? try replayer.replay(upload) : try replayer.recorded(upload) }
-        try receipts.add(to: &outcomes, client: header.client, settledBelow: header.settledBelow)
+        try receipts.add(to: &outcomes, client: header.client)
         try reconcile(header, outcomes, user: user)
         try log.store(outcomes, client: header.client, user: user)
         let rejected = outcomes.count { $0.result.outcome == .rejected }, deferred = outcomes.count { $0.result.outcome == .deferred }
