@@ -73,7 +73,7 @@ if !arguments.isEmpty {
             print("\(file) is not a history of a world: \(error)")
             exit(65)
         }
-        let run = history.run()
+        let run = await history.run()
         print("\(file)\n\(history.world)")
         for line in run.trace { print("  \(line)") }
         print(run.failure.map { "\($0.kind.rawValue): \($0.text)" } ?? "everything is as it must be")

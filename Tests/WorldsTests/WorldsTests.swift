@@ -6,7 +6,7 @@ import Testing
 @testable import Worlds
 
 /// Random worlds: everything that devices, servers and back ends do together. `Tests/Worlds/README.md` says how to read a failure.
-@Suite struct WorldsTests {
+@Suite(.serialized) struct WorldsTests {
     /// `WORLDS_FIRST` and `WORLDS` in the environment give other seeds.
     static let seeds: [UInt64] = {
         let first: UInt64 = TestSetting.number("WORLDS_FIRST") ?? 0
@@ -14,25 +14,25 @@ import Testing
     }()
 
     @Test(arguments: seeds)
-    func `a world: devices show their rows, each operation is done once or refused, and nothing is lost`(seed: UInt64) {
+    func `a world: devices show their rows, each operation is done once or refused, and nothing is lost`(seed: UInt64) async {
         var draw = Draw(seed: seed)
-        let run = WorldRun(draw.world(steps: 60), avoiding: Set(KnownFault.allCases))
+        let run = await WorldRun.apart(draw.world(steps: 60), avoiding: Set(KnownFault.allCases))
         #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
     }
 
     @Test(.enabled(if: PostgreSQLInstallation.runsTests), arguments: seeds.prefix(4))
-    func `a world with back end and state in PostgreSQL`(seed: UInt64) {
+    func `a world with back end and state in PostgreSQL`(seed: UInt64) async {
         var draw = Draw(seed: seed)
-        let run = WorldRun(draw.world(steps: 60), avoiding: Set(KnownFault.allCases), in: .postgreSQL)
+        let run = await WorldRun.apart(draw.world(steps: 60), avoiding: Set(KnownFault.allCases), in: .postgreSQL)
         #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
     }
 
-    @Test func `a seed gives the same world, and the same history each time`() throws {
+    @Test func `a seed gives the same world, and the same history each time`() async throws {
         for seed in [3, 17] as [UInt64] {
             var one = Draw(seed: seed), other = Draw(seed: seed)
             let world = one.world(steps: 40)
             #expect(world == other.world(steps: 40))
-            let first = WorldRun(world), second = WorldRun(world)
+            let first = await WorldRun.apart(world), second = await WorldRun.apart(world)
             #expect(first.trace == second.trace && first.failure == second.failure && !first.trace.isEmpty)
             let again = try JSONDecoder().decode(World.self, from: JSONEncoder().encode(world))
             #expect(again == world)
@@ -55,17 +55,17 @@ import Testing
 }
 
 /// Histories that failed once. Those of known faults still fail; those of repaired ones do not.
-@Suite struct FoundHistoryTests {
+@Suite(.serialized) struct FoundHistoryTests {
     static let files: [String] = {
         let folder = Repository.file("Tests/Worlds/Found")
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.hasSuffix(".json") }.sorted()
     }()
 
     @Test(arguments: files)
-    func `a history that failed once`(file: String) throws {
+    func `a history that failed once`(file: String) async throws {
         let history = try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\(file)"))
         guard history.stores != .postgreSQL || PostgreSQLInstallation.runsTests else { return }
-        let run = history.run()
+        let run = await history.run()
         guard let fault = history.fault else {
             #expect(run.failure == nil, "\(run.trace.joined(separator: "\n"))")
             return

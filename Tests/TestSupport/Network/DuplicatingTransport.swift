@@ -3,14 +3,16 @@ public import MobileTransport
 
 /// A transport that keeps a copy of each upload, and delivers copies again at any later time, as a network or a process that was stopped may do.
 public final class DuplicatingTransport: Transport {
-    private struct Copy: Sendable {
+    /// A copy of an upload.
+    public struct Upload: Sendable {
         let url: String
         let headers: [(name: String, value: String)]
-        let body: [UInt8]
+        /// Its content, which a test may change before it delivers the copy.
+        public var body: [UInt8]
     }
 
     private let transport: any Transport
-    private let copies = SystemLock<[Copy]>([])
+    private let copies = SystemLock<[Upload]>([])
 
     /// Sends over this transport.
     public init(_ transport: any Transport) { self.transport = transport }
@@ -21,16 +23,21 @@ public final class DuplicatingTransport: Transport {
         while let piece = try next() { body += piece }
         var request = request
         request.body = .bytes(body)
-        copies.withLock { $0.append(Copy(url: request.url, headers: request.headers, body: body)) }
+        copies.withLock { $0.append(Upload(url: request.url, headers: request.headers, body: body)) }
         return try transport.send(request, receive: receive)
     }
 
     /// The number of copies.
     public var count: Int { copies.withLock { $0.count } }
 
+    /// The last copy.
+    public var last: Upload? { copies.withLock { $0.last } }
+
     /// Delivers a copy again. No client waits for its answer.
-    public func deliverAgain(_ index: Int) {
-        let copy = copies.withLock { $0[index] }
-        _ = try? transport.send(TransportRequest(method: "POST", url: copy.url, headers: copy.headers, body: .bytes(copy.body))) { _ in }
+    public func deliverAgain(_ index: Int) { deliver(copies.withLock { $0[index] }) }
+
+    /// Delivers an upload.
+    public func deliver(_ upload: Upload) {
+        _ = try? transport.send(TransportRequest(method: "POST", url: upload.url, headers: upload.headers, body: .bytes(upload.body))) { _ in }
     }
 }

@@ -32,7 +32,7 @@ package struct Draw {
             WorldDevice(user: Int.random(in: 0...1, using: &random), regions: regions())
         }
         var world = World(seed: seed, objects: objects, devices: devices, users: users, steps: [])
-        world.steps = (0..<steps).map { _ in step(devices.count) }
+        world.steps = (0..<steps).map { _ in step() }
         return world
     }
 
@@ -61,9 +61,10 @@ package struct Draw {
     private mutating func regions() -> Set<Region> { element([[.north], [.north], [.east], [.north, .east], [.north, .south]]) }
 
     private mutating func attribute(_ type: ValueType) -> WorldAttribute {
-        let fate = element([WorldAttribute.Fate.same, .same, .same, .added, .removed, .renamed])
+        let fate = element([WorldAttribute.Fate.same, .same, .same, .added, .removed, .renamed, .retyped])
         return WorldAttribute(
-            type: type, isNullable: [.added, .removed].contains(fate) || isOne(of: 2), inVersionTwo: fate, getsUnfitValues: isOne(of: 6))
+            type: type, isNullable: [.added, .removed].contains(fate) || isOne(of: 2), inVersionTwo: fate, isSearchable: isOne(of: 3),
+            getsUnfitValues: isOne(of: 6))
     }
 
     /// Adds a reference to an earlier object, or a nullable one to any.
@@ -125,6 +126,10 @@ package struct Draw {
         case .nullableValue: objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: true))
         case .unfitValue:
             objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: isOne(of: 2), getsUnfitValues: true))
+        case .searchable: objects[object].attributes.append(WorldAttribute(type: .string, isNullable: isOne(of: 2), isSearchable: true))
+        case .retypedAttribute:
+            objects[object].attributes.append(
+                WorldAttribute(type: element(WorldAttribute.retypable), isNullable: isOne(of: 2), inVersionTwo: .retyped))
         case .addedAttribute, .removedAttribute, .renamedAttribute:
             let fate = [Feature.addedAttribute: WorldAttribute.Fate.added, .removedAttribute: .removed][feature] ?? .renamed
             objects[object].attributes.append(
@@ -142,6 +147,15 @@ package struct Draw {
                 if !objects[target].hasRegion || target == object { objects[object].partition = .all }
             }
             if !objects[object].hasRegion { objects[object].triggers.remove(.move) }
+            for index in objects[object].attributes.indices {
+                let attribute = objects[object].attributes[index]
+                if attribute.inVersionTwo == .retyped, !WorldAttribute.retypable.contains(attribute.type) {
+                    objects[object].attributes[index].inVersionTwo = .same
+                }
+                if attribute.type != .string { objects[object].attributes[index].isSearchable = false }
+                // A new row gets its large values after it is there.
+                if attribute.type == .largeBinary { objects[object].attributes[index].isNullable = true }
+            }
             // Parts are in the group of what they belong to.
             for reference in objects[object].references where reference.isComposite && reference.target < object {
                 objects[object].isAside = objects[reference.target].isAside
@@ -156,19 +170,23 @@ package struct Draw {
     }
 
     private static let weights: [(Step.Kind, Int)] = [
-        (.create, 10), (.edit, 10), (.moveRegion, 3), (.setReference, 8), (.delete, 4), (.submitRow, 4), (.submitAll, 9), (.cancelRow, 2),
-        (.cancelAll, 1),
-        (.synchronize, 14), (.synchronizeGroup, 5), (.loseUpload, 1), (.loseAnswer, 3), (.cutDownload, 2), (.sendAgain, 1), (.subscribe, 2),
+        (.create, 10), (.edit, 10), (.touch, 3), (.moveRegion, 3), (.setReference, 8), (.delete, 4), (.saveMany, 3), (.rollBack, 1), (.submitRow, 4),
+        (.submitAll, 9), (.cancelRow, 2), (.cancelAll, 1), (.sendLost, 1),
+        (.synchronize, 14), (.synchronizeGroup, 5), (.cancelSynchronization, 1), (.loseUpload, 1), (.loseAnswer, 3), (.cutDownload, 2),
+        (.sendAgain, 1), (.subscribe, 2), (.unsubscribe, 1),
         (.upgrade, 1),
-        (.reopen, 1), (.replaceDevice, 1), (.saveDevice, 1), (.restoreDevice, 1), (.foreignInsert, 4), (.foreignEdit, 4), (.foreignMove, 2),
-        (.foreignReference, 2), (.foreignDelete, 3),
+        (.reopen, 1), (.cloneDevice, 1), (.replaceDevice, 1), (.saveDevice, 1), (.restoreDevice, 1), (.foreignInsert, 4), (.foreignEdit, 4),
+        (.foreignMove, 2),
+        (.foreignReference, 2), (.foreignDelete, 3), (.saveBackEnd, 1), (.restoreBackEnd, 1),
         (.restartServer, 1), (.loseState, 1), (.saveState, 1), (.restoreState, 1), (.prune, 1), (.passTime, 1), (.changeRights, 1),
+        (.removeSubscription, 1), (.impersonate, 1),
     ]
     private static let kinds: [Step.Kind] = weights.flatMap { kind, weight in Array(repeating: kind, count: weight) }
 
-    private mutating func step(_ devices: Int) -> Step {
+    /// Copies of devices act as well, so that any number of a device has a meaning.
+    private mutating func step() -> Step {
         Step(
-            kind: element(Self.kinds), device: Int.random(in: 0..<devices, using: &random),
+            kind: element(Self.kinds), device: Int.random(in: 0..<12, using: &random),
             picks: (0..<10).map { _ in Int.random(in: 0..<1000, using: &random) })
     }
 }

@@ -4,8 +4,9 @@ package enum Feature: String, CaseIterable, Codable, Sendable {
     case allRows, ownRegion, boundRegion, parentsRegion
     case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull
     case aside, refusesConflicts, computes, refuses, moves, archives
-    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, wideDecimals, nullableValue, unfitValue
-    case addedAttribute, removedAttribute, renamedAttribute
+    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, wideDecimals, longDecimals, largeValues, nullableValue, unfitValue,
+        searchable
+    case addedAttribute, removedAttribute, renamedAttribute, retypedAttribute
 }
 
 extension World {
@@ -32,7 +33,8 @@ extension World {
             features.insert(attribute.type.feature)
             if attribute.isNullable { features.insert(.nullableValue) }
             if attribute.getsUnfitValues { features.insert(.unfitValue) }
-            if let fate: Feature = [.added: .addedAttribute, .removed: .removedAttribute, .renamed: .renamedAttribute][attribute.inVersionTwo] {
+            if attribute.isSearchable { features.insert(.searchable) }
+            if let fate = attribute.inVersionTwo.feature {
                 features.insert(fate)
             }
         }
@@ -80,9 +82,23 @@ extension ValueType {
         case .boolean: .booleans
         case .decimal: .decimals
         case .wideDecimal: .wideDecimals
+        case .longDecimal: .longDecimals
         case .double: .doubles
         case .date: .dates
         case .dateTime: .dateTimes
+        case .largeBinary: .largeValues
+        }
+    }
+}
+
+extension WorldAttribute.Fate {
+    var feature: Feature? {
+        switch self {
+        case .same: nil
+        case .added: .addedAttribute
+        case .removed: .removedAttribute
+        case .renamed: .renamedAttribute
+        case .retyped: .retypedAttribute
         }
     }
 }

@@ -18,6 +18,13 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case wideDecimals
     /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
     case textOfTimeKeys
+    /// A large value that a device has uploaded is downloaded by it again.
+    case ownLargeValues
+    /// Another user who names the client of a device in a message about another version of the package raises the floor of its operations: they are
+    /// accepted, and not done.
+    case foreignClient
+    /// A device whose subscription an operator has removed does not become unsubscribed.
+    case removedSubscription
 }
 
 extension World {

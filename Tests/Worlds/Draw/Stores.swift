@@ -9,10 +9,11 @@ extension ValueType {
         case .string: "TEXT"
         case .int, .long: "BIGINT"
         case .boolean: "BOOLEAN"
-        case .decimal, .wideDecimal: "NUMERIC"
+        case .decimal, .wideDecimal, .longDecimal: "NUMERIC"
         case .double: "DOUBLE PRECISION"
         case .date: "DATE"
         case .dateTime: "TIMESTAMP"
+        case .largeBinary: "BYTEA"
         }
     }
 
@@ -22,12 +23,23 @@ extension ValueType {
         return switch self {
         case .string: ["'\(String(repeating: "long ", count: 20))'"]
         case .int: ["3000000000"]
-        case .long, .boolean: []
+        case .long, .boolean, .largeBinary: []
         case .decimal: ["12345678901234.5", "'NaN'"]
-        case .wideDecimal: ["'NaN'"]
+        case .wideDecimal, .longDecimal: ["'NaN'"]
         case .double: ["'NaN'", "'Infinity'"]
         case .date: ["'infinity'", "'0001-01-01 BC'"]
         case .dateTime: ["'infinity'"]
+        }
+    }
+
+    /// A value in canonical form as SQL text.
+    func literal(_ value: String, _ stores: Stores) -> String {
+        switch self {
+        case .int, .long, .decimal, .wideDecimal, .longDecimal, .double: return value
+        case .boolean, .string, .date, .dateTime: return "'\(value.replacing("'", with: "''"))'"
+        case .largeBinary:
+            let hexadecimal = LargeContent.named(value).map(\.hexadecimal) ?? ""
+            return stores == .sqlite ? "x'\(hexadecimal)'" : "'\\x\(hexadecimal)'"
         }
     }
 }

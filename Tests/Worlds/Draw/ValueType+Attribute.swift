@@ -10,10 +10,12 @@ extension ValueType {
         case .string: return .string(text)
         case .int, .long: return .integer(Int64(text) ?? 0)
         case .boolean: return .boolean(text == "1")
-        case .decimal, .wideDecimal: return .decimal(Decimal(string: text) ?? 0)
+        case .decimal, .wideDecimal, .longDecimal: return .decimal(Decimal(string: text) ?? 0)
         case .double: return .real(Double(text) ?? 0)
         case .date: return LocalDate(text).map { .date($0) } ?? .null
         case .dateTime: return .dateTime(Self.date(text))
+        // Written as a stream.
+        case .largeBinary: return .null
         }
     }
 

@@ -1,7 +1,7 @@
 /// The type of an attribute, with values that are worth a try. All are written as SQL writes them; ``canonical(_:)`` gives one form to what back end and
 /// device show.
 package enum ValueType: String, Codable, CaseIterable, Sendable {
-    case string, int, long, boolean, decimal, wideDecimal, double, date, dateTime
+    case string, int, long, boolean, decimal, wideDecimal, longDecimal, double, date, dateTime, largeBinary
 
     /// The members of the model.
     var modelled: String {
@@ -9,6 +9,8 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .string: #""type": "string", "length": 60"#
         case .decimal: #""type": "decimal", "precision": 12, "scale": 3"#
         case .wideDecimal: #""type": "decimal", "precision": 18, "scale": 2"#
+        case .longDecimal: #""type": "decimal", "precision": 20, "scale": 4"#
+        case .largeBinary: #""type": "bigBinary""#
         default: "\"type\": \"\(rawValue)\""
         }
     }
@@ -19,10 +21,11 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .string: "TEXT"
         case .int, .long: "INTEGER"
         case .boolean: "BOOLEAN"
-        case .decimal, .wideDecimal: "NUMERIC"
+        case .decimal, .wideDecimal, .longDecimal: "NUMERIC"
         case .double: "REAL"
         case .date: "DATE"
         case .dateTime: "DATETIME"
+        case .largeBinary: "BLOB"
         }
     }
 
@@ -33,11 +36,13 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .int: ["0", "-1", "2147483647", "-2147483648", "42"]
         case .long: ["0", "9223372036854775807", "-9223372036854775808", "9007199254740993"]
         case .boolean: ["0", "1"]
-        case .decimal: ["0", "12.5", "-999999999.999", "0.001"]
+        // A later version of the first one has the values of both.
+        case .decimal, .longDecimal: ["0", "12.5", "-999999999.999", "0.001"]
         case .wideDecimal: ["0", "9999999999999999.99", "-1234567890123456.78", "0.01"]
         case .double: ["0.0", "1.5", "-1e+300", "0.1"]
         case .date: ["1970-01-01", "9999-12-31", "2024-02-29", "0001-01-01"]
         case .dateTime: ["1970-01-01 00:00:00.000", "2038-01-19 03:14:08.123", "2024-02-29 23:59:59.999"]
+        case .largeBinary: LargeContent.all.map(\.name)
         }
     }
 
@@ -46,7 +51,7 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         switch self {
         case .string, .int, .long, .date: return text
         case .boolean: return ["true", "t"].contains(text) ? "1" : ["false", "f"].contains(text) ? "0" : text
-        case .decimal, .wideDecimal: return Self.withoutZeros(text)
+        case .decimal, .wideDecimal, .longDecimal: return Self.withoutZeros(text)
         case .double: return Double(text).map { "\($0)" } ?? text
         case .dateTime:
             var text = text.replacing("T", with: " ")
@@ -54,6 +59,7 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
             guard text.utf8.count >= 19 else { return text }
             if text.utf8.count == 19 { text += "." }
             return text + String(repeating: "0", count: max(0, 23 - text.utf8.count))
+        case .largeBinary: return text.hasPrefix("\\x") ? LargeContent.name(ofHexadecimal: text.dropFirst(2)) : text
         }
     }
 
@@ -65,10 +71,11 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         case .long: ["'many'", "9.5"]
         case .boolean: ["'maybe'"]
         case .decimal: ["12345678901234.5", "'cheap'"]
-        case .wideDecimal: ["'cheap'"]
+        case .wideDecimal, .longDecimal: ["'cheap'"]
         case .double: ["'none'"]
         case .date: ["'31.12.2020'"]
         case .dateTime: ["'soon'"]
+        case .largeBinary: []
         }
     }
 
@@ -83,15 +90,17 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
             text.count == pattern.count && zip(text, pattern).allSatisfy { $1 == "0" ? $0.isASCII && $0.isNumber : $0 == $1 }
         }
         return switch self {
-        case .string: text.count <= 60 && !text.contains("\u{FFFD}")
+        case .string: text.count <= 60 && !text.hasPrefix("\\x")
         case .int: Int32(text) != nil
         case .long: Int64(text) != nil
         case .boolean: ["0", "1"].contains(text)
         case .decimal: isNumber(9, 3)
         case .wideDecimal: isNumber(16, 2)
+        case .longDecimal: isNumber(16, 4)
         case .double: Double(text)?.isFinite ?? false
         case .date: isTime("0000-00-00")
         case .dateTime: isTime("0000-00-00 00:00:00.000")
+        case .largeBinary: true
         }
     }
 
@@ -101,15 +110,5 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
         while text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
         return text == "-0" ? "0" : text
-    }
-}
-
-extension ValueType {
-    /// A value in canonical form as SQL text.
-    func literal(_ value: String) -> String {
-        switch self {
-        case .int, .long, .decimal, .wideDecimal, .double: value
-        case .boolean, .string, .date, .dateTime: "'\(value.replacing("'", with: "''"))'"
-        }
     }
 }

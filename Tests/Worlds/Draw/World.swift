@@ -78,11 +78,13 @@ package struct WorldAttribute: Codable, Equatable, Sendable {
     package var type: ValueType
     package var isNullable: Bool
     package var inVersionTwo = Fate.same
+    /// Whether the device has an index of the words of a string.
+    package var isSearchable = false
     /// Whether other applications write values that the attribute cannot hold.
     package var getsUnfitValues = false
 
     /// The attribute in the second version of the package.
-    package enum Fate: String, Codable, CaseIterable, Sendable { case same, added, removed, renamed }
+    package enum Fate: String, Codable, CaseIterable, Sendable { case same, added, removed, renamed, retyped }
 }
 
 /// A relationship to one object, with attributes for its key.
@@ -107,14 +109,16 @@ package struct Step: Codable, Equatable, Sendable {
 
     package enum Kind: String, Codable, CaseIterable, Sendable {
         // The user.
-        case create, edit, moveRegion, setReference, delete, submitRow, submitAll, cancelRow, cancelAll
+        case create, edit, touch, moveRegion, setReference, delete, saveMany, rollBack, submitRow, submitAll, cancelRow, cancelAll, sendLost
         // The device.
-        case synchronize, synchronizeGroup, loseUpload, loseAnswer, cutDownload, sendAgain, subscribe, upgrade, reopen, replaceDevice, saveDevice,
-            restoreDevice
+        case synchronize, synchronizeGroup, cancelSynchronization, loseUpload, loseAnswer, cutDownload, sendAgain, subscribe, unsubscribe, upgrade,
+            reopen, replaceDevice, saveDevice, restoreDevice, cloneDevice
         // Other applications on the back end.
-        case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete
+        case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete, saveBackEnd, restoreBackEnd
         // The server and its operator.
-        case restartServer, loseState, saveState, restoreState, prune, passTime, changeRights
+        case restartServer, loseState, saveState, restoreState, prune, passTime, changeRights, removeSubscription
+        // Another user with the messages of his own.
+        case impersonate
     }
 }
 

@@ -15,6 +15,7 @@ extension World {
             let name = attribute(ofColumn: column, object, version: version)
             var members = "\"name\": \"\(name)\", \(type.modelled)"
             if name != column { members += ", \"was\": \"\(column)\"" }
+            if isSearchable(column, object) { members += ", \"searchable\": true" }
             if isNullable(column, object) { members += ", \"nullable\": true" }
             if keys.contains(column), model.key == .generated { members += ", \"generated\": true" }
             return "{\(members)}"
@@ -79,6 +80,11 @@ extension World {
             return false
         }
         return model.references[index].isNullable
+    }
+
+    private func isSearchable(_ column: String, _ object: Int) -> Bool {
+        guard column.first == "a", let index = Int(column.dropFirst()) else { return false }
+        return objects[object].attributes[index].isSearchable
     }
 
     /// Whether other applications write values into the column that its attribute cannot hold.

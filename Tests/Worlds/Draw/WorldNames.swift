@@ -27,7 +27,7 @@ extension World {
         if model.hasRegion { columns.append(("region", .string)) }
         if model.triggers.contains(.compute) { columns.append(("made", .string)) }
         for (index, attribute) in model.attributes.enumerated() where attribute.isIn(version: version) {
-            columns.append(("a\(index)", attribute.type))
+            columns.append(("a\(index)", attribute.type(version: version)))
         }
         for index in model.references.indices { columns += self.columns(ofReference: index, object) }
         return columns
@@ -84,9 +84,18 @@ extension WorldObject.Key {
 }
 
 extension WorldAttribute {
+    /// Its type in a version: a retyped one has more digits in the second.
+    func type(version: Int) -> ValueType {
+        guard inVersionTwo == .retyped, version == 2 else { return type }
+        return [.int: .long, .decimal: .longDecimal][type] ?? type
+    }
+
+    /// The types that a later version may widen.
+    static let retypable: [ValueType] = [.int, .decimal]
+
     func isIn(version: Int) -> Bool {
         switch inVersionTwo {
-        case .same, .renamed: true
+        case .same, .renamed, .retyped: true
         case .added: version == 2
         case .removed: version == 1
         }

@@ -14,13 +14,15 @@ struct Edit: Equatable {
         case cancelled
         /// The device that submitted it under this id is gone, or does not know it any more: it may have been done once.
         case unknown(Int64)
+        /// It was accepted, and a restored back end does not have it any more.
+        case lost(Int64)
     }
 
     /// The id of the device.
-    let device: Int
+    var device: Int
     let object: Int, tag: String
     let change: Change
-    /// The stamp that it gave the row; empty for a delete.
+    /// The stamp that it gave the row; empty for a delete, and for a change that keeps the stamp.
     var stamp: String
     var fate = Fate.open
     /// Whether the user has taken it back, also after it was submitted.
@@ -29,6 +31,8 @@ struct Edit: Equatable {
     let step: Int
     /// Whether its device has it once more, from a backup of its database: then it may be done again.
     var mayRepeat = false
+    /// Whether its device has lost what it knew of it, so that it cannot say that a restored back end has lost it.
+    var isForgotten = false
     /// The stamp of the row as the device showed it before, if no change of this device was pending there.
     var base: String?
     /// The values that it set, by column, and the tags of the rows that its references lead to, empty for none.

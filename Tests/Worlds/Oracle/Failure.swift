@@ -44,6 +44,12 @@ package struct WorldFailure: Error, Equatable, Sendable {
         case wrongOrder
         /// An operation was refused for no reason.
         case refused
+        /// A device does not list an accepted operation that a restored back end has lost.
+        case unreportedLoss
+        /// A query, a list, a search or an observer does not show what all rows show.
+        case wrongQuery
+        /// A device downloads again what it has uploaded.
+        case downloadedAgain
         /// Nothing is at rest after many synchronizations.
         case restless
         /// The server cannot open.

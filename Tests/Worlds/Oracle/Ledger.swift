@@ -20,13 +20,15 @@ extension Rig {
             let mayRepeat = edits.contains { $0.stamp == edit.stamp && $0.mayRepeat }
             if times > 1, !mayRepeat { throw failure(.appliedTwice, "\(text): \(times) times") }
             if accepted[edit.stamp] != nil {
-                guard times > 0 else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
+                // An operation that its original has discarded, or that was rejected there, counts as settled for a copy.
+                guard times > 0 || mayRepeat else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
             } else if times > 0, !possible.contains(edit.stamp) {
                 throw failure(.appliedAnyway, "\(text): \(edit.fate)")
             }
         }
         try compareAccepted()
         try compareChanges()
+        try compareQuietChanges()
         for device in devices {
             var last = 0
             let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
@@ -44,7 +46,7 @@ extension Rig {
 
     /// A row without a later change has the values of the accepted operation.
     private func compareAccepted() throws {
-        let truth = try Truth(enterprise, world)
+        let truth = try Truth(enterprise, world), ledger = try Truth.ledger(enterprise)
         for edit in edits {
             guard case .accepted = edit.fate, !edit.stamp.isEmpty, let row = truth.rows[edit.tag], row.values["stamp"] == edit.stamp else { continue }
             let model = world.objects[edit.object]
@@ -52,11 +54,29 @@ extension Rig {
             for (index, reference) in model.references.enumerated() where reference.onDelete == .setNull {
                 moved.formUnion(world.columns(ofReference: index, edit.object).map(\.name))
             }
+            // Changes without a stamp may come later.
+            for entry in ledger where entry.tag == edit.tag && entry.before == entry.after { moved.formUnion(entry.columns) }
             for (column, value) in edit.values.sorted(by: { $0.key < $1.key }) where !moved.contains(column) && row.values[column] != value {
                 throw failure(
                     .changedValue,
                     "\(edit.change) of \(edit.tag) (step \(edit.step)) was accepted: \(column) was \(value ?? "NULL"), and is \(row.values[column] ?? "NULL")"
                 )
+            }
+        }
+    }
+
+    /// A change without a stamp changes what its user has set. The back end itself changes some columns, too.
+    private func compareQuietChanges() throws {
+        for entry in try Truth.ledger(enterprise)
+        where !foreignLines.contains(entry.sequence) && entry.change == "UPDATE" && entry.before == entry.after {
+            let model = world.objects[entry.object]
+            var allowed: Set<String> = ["made", "region"]
+            for edit in edits where edit.tag == entry.tag { allowed.formUnion(edit.values.keys) }
+            for index in model.references.indices where model.references[index].onDelete == .setNull {
+                allowed.formUnion(world.columns(ofReference: index, entry.object).map(\.name))
+            }
+            if let other = entry.columns.first(where: { !allowed.contains($0) }) {
+                throw failure(.otherColumn, "a change of \(entry.tag) without a stamp changed the column \(other)")
             }
         }
     }

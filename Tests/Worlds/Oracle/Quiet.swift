@@ -10,6 +10,7 @@ extension Rig {
         try rest()
         try compare()
         try compareLedger()
+        try compareLost()
         note("all is submitted")
         for device in devices {
             try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
@@ -37,6 +38,7 @@ extension Rig {
         }
         try compare()
         try compareLedger()
+        try compareLost()
     }
 
     /// Lets all devices synchronize until nothing moves.
@@ -45,7 +47,7 @@ extension Rig {
         for _ in 0..<8 {
             for device in devices {
                 clock.advance(by: .seconds(600))
-                try synchronizeHealing(device, nil)
+                try healing(device) { try device.package.synchronize() }
                 try noteAnswers(device)
                 try checkEdits(device)
             }
@@ -111,6 +113,7 @@ extension Rig {
             }
         }
         try compareReferences(device, shown, own, place)
+        try compareQueries(device, shown, place)
     }
 
     /// References, their attributes and lists agree.

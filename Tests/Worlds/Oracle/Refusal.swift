@@ -33,8 +33,14 @@ extension Rig {
         {
             return true
         }
+        // A copied device knows only what its original knew of the row.
+        let isInherited = edits.contains { $0.device == device.id && $0.tag == edit.tag && $0.mayRepeat }
+        // Keys that a restored back end gives again may be those of other rows.
+        if hasRestoredBackEnd, ([edit.object] + model.references.map(\.target)).contains(where: { world.objects[$0].key == .generated }) {
+            return true
+        }
         if model.refusesConflicts, edit.change != .create,
-            ledger.contains(where: { $0.tag == edit.tag && $0.change == "UPDATE" }) || model.key == .generated
+            isInherited || ledger.contains(where: { $0.tag == edit.tag && $0.change == "UPDATE" }) || model.key == .generated
         {
             return true
         }

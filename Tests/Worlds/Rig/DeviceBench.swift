@@ -31,6 +31,10 @@ final class DeviceBench {
     private(set) var application: Application
     private(set) var package: PackageDatabase
     private let models: [PackageMetadata], folder: String, environment: MobileObjects.Environment
+    /// In an eighth of all worlds each object has an observer: they read after each commit.
+    private(set) var observers: [Int: RowObserver] = [:]
+    /// Whether something has happened after which the server may send all rows once more.
+    var mayStartAgain = true
     /// The tags of rows that were seen, by object and surrogate key.
     var tags: [Place: String] = [:]
 
@@ -41,15 +45,17 @@ final class DeviceBench {
         let object: Int, surrogateKey: Int64
     }
 
-    /// - Parameter generation: another number makes another device in the same place.
+    /// - Parameters:
+    ///   - generation: another number makes another device in the same place.
+    ///   - original: a device, which is closed, whose database it gets.
     init(
-        _ world: World, _ index: Int, generation: Int, _ models: [PackageMetadata], version: Int, _ server: ServerBench, folder: String,
-        _ clock: VirtualClock
+        _ world: World, _ index: Int, user: Int, regions: Set<Region>, generation: Int, _ models: [PackageMetadata], version: Int,
+        _ server: ServerBench, folder: String, copying original: DeviceBench? = nil, _ clock: VirtualClock
     )
         throws
     {
         (self.world, self.index, self.id, self.models) = (world, index, generation, models)
-        (user, subscribed) = (world.devices[index].user, world.devices[index].regions)
+        (self.user, subscribed) = (user, regions)
         self.folder = folder + "/device\(index).\(generation)"
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: false)
         let seed = world.seed &* 31 &+ UInt64(index * 100 + generation)
@@ -65,15 +71,34 @@ final class DeviceBench {
         application.connectionProperties = ConnectionProperties(
             serverName: "mobile.example", loginCredentials: LoginCredentials(user: ServerBench.user(user), password: ServerBench.password))
         self.version = version
+        if let original {
+            // Without its mark, a file is a copy.
+            try FileManager.default.copyItem(atPath: original.folder + "/world.db", toPath: self.folder + "/world.db")
+        }
         package = PackageDatabase(
             metadata: models[version - 1], profile: ConnectionProfile(path: self.folder + "/world.db"), environment: environment)
         try package.openConnection()
         package.application = application
+        try observe()
+    }
+
+    /// Begins to observe after the database was opened, which ended the former observers.
+    private func observe() throws {
+        guard world.seed % 8 == 3 else { return }
+        for object in world.objects.indices { observers[object] = RowObserver(try package.entity(World.name(object))) }
     }
 
     func close() throws {
         try package.closeConnection()
         try application.close()
+    }
+
+    /// Closes the database until the body has ended.
+    func whileClosed<R>(_ body: () throws -> R) throws -> R {
+        try package.closeConnection()
+        let result = try body()
+        try openAgain()
+        return result
     }
 
     /// Registers and subscribes.
@@ -91,6 +116,7 @@ final class DeviceBench {
         package.application = nil
         opened.application = application
         (package, self.version) = (opened, version)
+        try observe()
     }
 
     /// A backup of the database, with the changes of users until then.
@@ -98,11 +124,11 @@ final class DeviceBench {
 
     /// Makes a backup of the database.
     func save(_ edits: [Edit]) throws {
-        try package.closeConnection()
-        try? FileManager.default.removeItem(atPath: folder + "/saved.db")
-        try FileManager.default.copyItem(atPath: folder + "/world.db", toPath: folder + "/saved.db")
+        try whileClosed {
+            try? FileManager.default.removeItem(atPath: folder + "/saved.db")
+            try FileManager.default.copyItem(atPath: folder + "/world.db", toPath: folder + "/saved.db")
+        }
         saved = (edits, subscribed, version)
-        try package.openConnection()
     }
 
     /// Puts the backup in place of the database.
@@ -119,7 +145,10 @@ final class DeviceBench {
     }
 
     /// Opens the database again with its present model, after an upgrade that was refused.
-    func openAgain() throws { try package.openConnection() }
+    func openAgain() throws {
+        try package.openConnection()
+        try observe()
+    }
 
     /// Subscribes all objects with a parameter that the device chooses to a region, or takes that back.
     func setSubscription(_ region: Region, _ isOn: Bool) throws {
@@ -152,9 +181,18 @@ final class DeviceBench {
     private func row(_ entity: GenericEntity, _ object: Int) throws -> ShownRow {
         var values: [String: String] = [:]
         for (column, type) in world.columns(object, version: version) {
-            values[column] = type.canonical(try entity.value(world.attribute(ofColumn: column, object, version: version)))
+            let name = world.attribute(ofColumn: column, object, version: version)
+            values[column] = type == .largeBinary ? try largeValue(entity.bigBinary(name)) : type.canonical(try entity.value(name))
         }
         return ShownRow(object: object, tag: values["tag"] ?? "", surrogateKey: entity.surrogateKey, values: values, change: entity.pendingChange)
+    }
+
+    private func largeValue(_ stream: BigBinary) throws -> String? {
+        guard let length = try stream.length else { return nil }
+        try stream.openForRead()
+        let bytes = try stream.read(Int(length))
+        try stream.close()
+        return LargeContent(bytes ?? []).name
     }
 
     func entity(_ row: ShownRow) throws -> GenericEntity { try package.entity(World.name(row.object)).load(row.surrogateKey) }
@@ -162,7 +200,13 @@ final class DeviceBench {
     /// Sets the value of a column.
     func setValue(_ value: String?, _ column: String, _ entity: GenericEntity, _ object: Int) throws {
         let type = world.columns(object, version: version).first { $0.name == column }?.type ?? .string
-        try entity.setValue(type.attributeValue(value), world.attribute(ofColumn: column, object, version: version))
+        let name = world.attribute(ofColumn: column, object, version: version)
+        guard type == .largeBinary else { return try entity.setValue(type.attributeValue(value), name) }
+        let stream = try entity.bigBinary(name)
+        guard let content = value.flatMap(LargeContent.named) else { return try stream.remove() }
+        try stream.openForWrite(Int64(content.bytes.count))
+        try stream.write(content.bytes)
+        try stream.close()
     }
 }
 

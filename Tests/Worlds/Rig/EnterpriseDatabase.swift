@@ -6,6 +6,8 @@ protocol EnterpriseDatabase {
     func run(_ sql: String) throws
     /// The rows of a query, each value as text; nil is NULL.
     func rows(_ sql: String) throws -> [[String?]]
+    /// Ends the connection, which cannot be used any more.
+    func close()
 }
 
 /// An error of a back end, in its own words.
@@ -15,7 +17,7 @@ struct EnterpriseFailure: Error, CustomStringConvertible {
 
 /// A back end in a file of SQLite.
 final class SQLiteEnterprise: EnterpriseDatabase {
-    private let handle: OpaquePointer
+    private var handle: OpaquePointer?
 
     init(path: String) throws {
         var opened: OpaquePointer?
@@ -25,7 +27,12 @@ final class SQLiteEnterprise: EnterpriseDatabase {
         try run("PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit { close() }
+
+    func close() {
+        sqlite3_close_v2(handle)
+        handle = nil
+    }
 
     func run(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
@@ -49,9 +56,16 @@ final class SQLiteEnterprise: EnterpriseDatabase {
         }
     }
 
+    private static func bytes(_ statement: OpaquePointer?, _ column: Int32) -> [UInt8] {
+        Array(UnsafeRawBufferPointer(start: sqlite3_column_blob(statement, column), count: Int(sqlite3_column_bytes(statement, column))))
+    }
+
     private static func text(_ statement: OpaquePointer?, _ column: Int32) -> String? {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_NULL: nil
+        case SQLITE_BLOB:
+            // As PostgreSQL writes it.
+            "\\x" + LargeContent(bytes(statement, column)).hexadecimal
         case SQLITE_FLOAT: "\(sqlite3_column_double(statement, column))"
         default: sqlite3_column_text(statement, column).map { String(cString: $0) }
         }

@@ -2,7 +2,7 @@ internal import MobilePostgreSQL
 
 /// A back end in a database of PostgreSQL.
 final class PostgreSQLEnterprise: EnterpriseDatabase {
-    private let connection: OpaquePointer
+    private var connection: OpaquePointer?
 
     init(address: String) throws {
         guard let opened = PQconnectdb(address) else { throw EnterpriseFailure(description: "no memory") }
@@ -11,7 +11,12 @@ final class PostgreSQLEnterprise: EnterpriseDatabase {
         try run("SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = ISO; SET synchronous_commit = off")
     }
 
-    deinit { PQfinish(connection) }
+    deinit { close() }
+
+    func close() {
+        PQfinish(connection)
+        connection = nil
+    }
 
     func run(_ sql: String) throws { _ = try rows(sql) }
 

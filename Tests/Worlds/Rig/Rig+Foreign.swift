@@ -24,7 +24,7 @@ extension Rig {
             let target = reference.isNullable && picks.isOne(of: 3) ? nil : picks.next(of: targets)
             guard target != nil || reference.isNullable else { return nil }
             for (place, column) in columns.enumerated() {
-                assignments.append("\(column.name) = \(target.map { column.type.literal($0.key(world)[place]) } ?? "NULL")")
+                assignments.append("\(column.name) = \(target.map { column.type.literal($0.key(world)[place], stores) } ?? "NULL")")
             }
         default:
             let index = picks.next(model.attributes.count), attribute = model.attributes[index]
@@ -56,7 +56,7 @@ extension Rig {
             let unfit = attribute.type.unfitValues(stores) + (attribute.isNullable ? [] : ["NULL"])
             if !unfit.isEmpty { return unfit[pick % unfit.count] }
         }
-        return attribute.isNullable && kind == 3 ? "NULL" : attribute.type.literal(attribute.type.pool[pick % attribute.type.pool.count])
+        return attribute.isNullable && kind == 3 ? "NULL" : attribute.type.literal(attribute.type.pool[pick % attribute.type.pool.count], stores)
     }
 
     /// Inserts a row that refers to any rows.
@@ -67,12 +67,13 @@ extension Rig {
         if model.key != .generated {
             var key = model.key.values(number)
             if pick % 3 == 2, !avoided.contains(.roundedKeys) { key = longKey(object, key, truth) }
-            for ((column, value), type) in zip(zip(world.keyColumns(object), key), model.key.types) { values[column] = type.literal(value) }
+            for ((column, value), type) in zip(zip(world.keyColumns(object), key), model.key.types) { values[column] = type.literal(value, stores) }
         }
         if model.hasRegion { values["region"] = "'\(Region.allCases[pick % 3].rawValue)'" }
         for (index, attribute) in model.attributes.enumerated() {
             values["a\(index)"] =
-                attribute.isNullable && pick % 4 == 3 ? "NULL" : attribute.type.literal(attribute.type.pool[pick / 3 % attribute.type.pool.count])
+                attribute.isNullable && pick % 4 == 3
+                ? "NULL" : attribute.type.literal(attribute.type.pool[pick / 3 % attribute.type.pool.count], stores)
         }
         for (index, reference) in model.references.enumerated() {
             let targets = truth.rows.values.filter { $0.object == reference.target }.sorted { $0.tag < $1.tag }
@@ -83,7 +84,7 @@ extension Rig {
             if reference.isNullable, pick % 5 == 4 { continue }
             let target = targets[(pick / 2 + index) % targets.count]
             for (column, value) in zip(world.columns(ofReference: index, object), target.key(world)) {
-                values[column.name] = column.type.literal(value)
+                values[column.name] = column.type.literal(value, stores)
             }
         }
         let columns = values.sorted { $0.key < $1.key }

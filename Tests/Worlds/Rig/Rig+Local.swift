@@ -11,11 +11,29 @@ extension Rig {
 
     func change(_ kind: Step.Kind, _ device: DeviceBench, _ picks: inout Picks) throws -> String? {
         let shown = try check(.localFailure, "reading all rows") { try device.shown() }
-        if kind == .create { return try create(device, shown, &picks) }
+        if kind == .create { return try newRow(device, shown, &picks).flatMap { try save($0, device) } }
         guard let row = picks.next(of: shown) else { return nil }
         meet(kind, row.object)
+        if kind == .delete { return try delete(row, device.entity(row), device, shown) }
+        guard let draft = try draft(kind, row, device, shown, &picks) else { return nil }
+        if kind == .rollBack { return try rollBack(draft, device, shown) }
+        return try save(draft, device)
+    }
+
+    /// An object with changes that are not saved.
+    private struct Draft {
+        let entity: GenericEntity
+        let edit: Edit
+        /// The columns of large values, which a new row gets after it is there.
+        var large: [String] = []
+
+        var text: String { "\(edit.tag) \(Rig.text(edit.values)) \(Rig.text(edit.linked))" }
+    }
+
+    /// Changes an object in memory.
+    /// - Returns: nil if there is nothing to change.
+    private func draft(_ kind: Step.Kind, _ row: ShownRow, _ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> Draft? {
         let entity = try check(.localFailure, "reading \(row.tag)") { try device.entity(row) }
-        if kind == .delete { return try delete(row, entity, device, shown) }
         var values: [String: String?] = [:], linked: [Int: String] = [:]
         let model = world.objects[row.object]
         switch kind {
@@ -33,23 +51,105 @@ extension Rig {
                 let index = picks.next(model.attributes.count), attribute = model.attributes[index]
                 guard attribute.isIn(version: device.version) else { continue }
                 let isNull = attribute.isNullable && picks.isOne(of: 4)
-                values["a\(index)"] = isNull ? .some(nil) : attribute.type.pool[picks.next(attribute.type.pool.count)]
+                let value = isNull ? nil : attribute.type.pool[picks.next(attribute.type.pool.count)]
+                // A large value that was NULL and stays so does not count as a change.
+                if attribute.type == .largeBinary, value == nil, row.values["a\(index)"] == nil { continue }
+                values["a\(index)"] = value
             }
             guard !values.isEmpty else { return nil }
         }
-        let stamp = "d\(number())"
-        values["stamp"] = stamp
-        try check(.localFailure, "update of \(row.tag)") {
+        var stamp = ""
+        if kind == .touch {
+            // The stamp stays; a change that is not submitted yet keeps its own.
+            if let last = places(device, row.tag).last(where: { edits[$0].isAlive }) {
+                guard edits[last].fate == .open else { return nil }
+                stamp = edits[last].stamp
+            }
+        } else {
+            stamp = "d\(number())"
+            values["stamp"] = stamp
+        }
+        try check(.localFailure, "a change of \(row.tag)") {
             for (column, value) in values.sorted(by: { $0.key < $1.key }) where !column.hasPrefix("r") || column == "region" {
                 try device.setValue(value, column, entity, row.object)
             }
-            try entity.update()
         }
-        record(.update, row.object, row.tag, stamp, device, values, linked, base: row.change == .none ? row.values["stamp"] : nil)
-        return "\(row.tag) \(Self.text(values)) \(Self.text(linked))"
+        let edit = Edit(
+            device: device.id, object: row.object, tag: row.tag, change: .update, stamp: stamp, step: step,
+            base: row.change == .none ? row.values["stamp"] : nil, values: values, linked: linked)
+        return Draft(entity: entity, edit: edit)
     }
 
-    private func create(_ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> String? {
+    private func save(_ draft: Draft, _ device: DeviceBench) throws -> String {
+        let edit = draft.edit
+        guard edit.change == .create else {
+            try check(.localFailure, "update of \(edit.tag)") { try draft.entity.update() }
+            record(edit, device)
+            return draft.text
+        }
+        do { try draft.entity.create() } catch let error as ObjectError where error.code == .duplicateKey {
+            // The device still has a row with this key, which is gone in the back end.
+            return "\(edit.tag): its key is not free"
+        } catch { throw failure(.localFailure, "create of \(edit.tag): \(error)") }
+        try noteCreated(draft, device)
+        return "\(World.name(edit.object)) \(draft.text)"
+    }
+
+    /// Gives a new row its large values, and takes notice of it.
+    private func noteCreated(_ draft: Draft, _ device: DeviceBench) throws {
+        let edit = draft.edit
+        if !draft.large.isEmpty {
+            try check(.localFailure, "large values of \(edit.tag)") {
+                for column in draft.large { try device.setValue(edit.values[column] ?? nil, column, draft.entity, edit.object) }
+                try draft.entity.update()
+            }
+        }
+        record(edit, device)
+        device.tags[.init(object: edit.object, surrogateKey: draft.entity.surrogateKey)] = edit.tag
+    }
+
+    /// Saves changes of several rows, and perhaps a new one, at once.
+    func saveMany(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        let shown = try check(.localFailure, "reading all rows") { try device.shown() }
+        var drafts: [Draft] = []
+        if picks.isOne(of: 2), let draft = try newRow(device, shown, &picks) { drafts.append(draft) }
+        for _ in 0..<3 {
+            guard let row = picks.next(of: shown.filter { row in !drafts.contains { $0.edit.tag == row.tag } }),
+                let draft = try draft(.edit, row, device, shown, &picks)
+            else { continue }
+            meet(.saveMany, row.object)
+            drafts.append(draft)
+        }
+        guard !drafts.isEmpty else { return nil }
+        do { try device.package.save(drafts.map(\.entity)) } catch let error as ObjectError where error.code == .duplicateKey {
+            guard try device.shown() == shown else { throw failure(.localFailure, "a save of several rows failed, and has changed some") }
+            return "a key is not free"
+        } catch { throw failure(.localFailure, "save of \(drafts.map(\.edit.tag)): \(error)") }
+        for draft in drafts {
+            if draft.edit.change == .create { try noteCreated(draft, device) } else { record(draft.edit, device) }
+        }
+        return drafts.map(\.text).joined(separator: ", ")
+    }
+
+    /// Saves a change in a transaction that fails afterwards.
+    private func rollBack(_ draft: Draft, _ device: DeviceBench, _ shown: [ShownRow]) throws -> String {
+        struct Failed: Error {}
+        do {
+            try device.package.transaction {
+                try draft.entity.update()
+                throw Failed()
+            }
+        } catch {
+            // The database wraps no error of its caller.
+            guard error is Failed else { throw failure(.localFailure, "update of \(draft.edit.tag) in a transaction: \(error)") }
+        }
+        guard try device.shown() == shown else {
+            throw failure(.wrongValue, "device \(device.index): \(draft.edit.tag) has changed in a transaction that failed")
+        }
+        return draft.text
+    }
+
+    private func newRow(_ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> Draft? {
         let object = picks.next(world.objects.count), model = world.objects[object], number = self.number()
         meet(.create, object)
         let tag = Self.tag(number), stamp = "d\(self.number())"
@@ -72,18 +172,16 @@ extension Rig {
                 return nil
             }
         }
-        var isRefused = false
-        try check(.localFailure, "create of \(tag)") {
-            for (column, value) in values.sorted(by: { $0.key < $1.key }) where !column.hasPrefix("r") || column == "region" {
+        let large = world.columns(object, version: device.version).filter { $0.type == .largeBinary }.map(\.name)
+        try check(.localFailure, "a new \(tag)") {
+            for (column, value) in values.sorted(by: { $0.key < $1.key })
+            where (!column.hasPrefix("r") || column == "region") && !large.contains(column) {
                 try device.setValue(value, column, entity, object)
             }
-            do { try entity.create() } catch let error as ObjectError where error.code == .duplicateKey { isRefused = true }
         }
-        // The device still has a row with this key, which is gone in the back end.
-        guard !isRefused else { return "\(tag): its key is not free" }
-        record(.create, object, tag, stamp, device, values, linked)
-        device.tags[.init(object: object, surrogateKey: entity.surrogateKey)] = tag
-        return "\(World.name(object)) \(tag) \(Self.text(values)) \(Self.text(linked))"
+        let edit = Edit(
+            device: device.id, object: object, tag: tag, change: .create, stamp: stamp, step: step, values: values, linked: linked)
+        return Draft(entity: entity, edit: edit, large: large.filter { (values[$0] ?? nil) != nil })
     }
 
     static func tag(_ number: Int) -> String { "t" + String(repeating: "0", count: max(0, 4 - "\(number)".count)) + "\(number)" }
@@ -155,23 +253,23 @@ extension Rig {
                 default: return false
                 }
             }
-            if row.change == .create, !isSent { drop(row.tag, device) } else { record(.delete, row.object, row.tag, "", device) }
+            if row.change == .create, !isSent {
+                drop(row.tag, device)
+            } else {
+                record(Edit(device: device.id, object: row.object, tag: row.tag, change: .delete, stamp: "", step: step), device)
+            }
         }
         return gone.map(\.tag).joined(separator: " ")
     }
 
     /// Notes a change. It takes the place of one that is not submitted yet; a delete that of a rejected one, too.
-    func record(
-        _ change: Edit.Change, _ object: Int, _ tag: String, _ stamp: String, _ device: DeviceBench, _ values: [String: String?] = [:],
-        _ linked: [Int: String] = [:], base: String? = nil
-    ) {
-        var edit = Edit(
-            device: device.id, object: object, tag: tag, change: change, stamp: stamp, step: step, base: base, values: values, linked: linked)
-        for place in places(device, tag) where edits[place].isAlive {
-            if case .rejected = edits[place].fate, change == .delete { edits[place].isTakenBack = true }
+    private func record(_ made: Edit, _ device: DeviceBench) {
+        var edit = made
+        for place in places(device, edit.tag) where edits[place].isAlive {
+            if case .rejected = edits[place].fate, edit.change == .delete { edits[place].isTakenBack = true }
             guard edits[place].fate == .open else { continue }
             edits[place].fate = .replaced
-            if change != .delete { edit.include(edits[place]) }
+            if edit.change != .delete { edit.include(edits[place]) }
         }
         edits.append(edit)
     }
@@ -214,6 +312,7 @@ extension Rig {
         case .submitAll:
             try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
             return "all"
+        case .sendLost: return try sendLost(device, &picks)
         case .submitRow:
             guard let row = picks.next(of: shown.filter { $0.change != .none }) else { return nil }
             meet(kind, row.object)
@@ -230,6 +329,25 @@ extension Rig {
             try noteCancelled(device, shown, all: true)
             return "all"
         }
+    }
+
+    /// Submits an operation again that a restored back end has lost.
+    private func sendLost(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        guard let lost = picks.next(of: try device.package.lostOperations()),
+            var edit = edits.last(where: { $0.device == device.id && $0.fate == .lost(lost.id) })
+        else { return nil }
+        let before = Set(try device.package.outbox.map(\.id))
+        try check(.localFailure, "submitting the lost operation \(lost.id)") { try device.package.submitAgain(lost) }
+        guard let id = try device.package.outbox.map(\.id).first(where: { !before.contains($0) }) else {
+            throw failure(.lostEdit, "device \(device.index): the lost operation \(lost.id) was submitted again, and does not wait")
+        }
+        for place in edits.indices where edits[place].device == device.id && edits[place].fate == .lost(lost.id) { edits[place].isForgotten = true }
+        // The row shows what the back end has until the answer comes. Large values are not kept.
+        (edit.fate, edit.isTakenBack) = (.submitted(id), true)
+        let large = Set(world.allColumns(edit.object).filter { $0.type == .largeBinary }.map(\.name))
+        edit.values = edit.values.filter { !large.contains($0.key) }
+        edits.append(edit)
+        return "\(edit.tag) \(edit.stamp)"
     }
 
     /// Takes notice of rows that are not pending any more, and of deleted ones that are back.

@@ -7,9 +7,12 @@ extension Rig {
     func take(_ step: Step) throws -> String? {
         var picks = Picks(step)
         let device = devices[step.device % devices.count]
+        if Self.movesRows.contains(step.kind) { for device in devices { device.mayStartAgain = true } }
         switch step.kind {
-        case .create, .edit, .moveRegion, .setReference, .delete: return try local(device) { try self.change(step.kind, device, &picks) }
-        case .submitRow, .submitAll, .cancelRow, .cancelAll: return try local(device) { try self.pending(step.kind, device, &picks) }
+        case .create, .edit, .touch, .moveRegion, .setReference, .delete, .rollBack:
+            return try local(device) { try self.change(step.kind, device, &picks) }
+        case .saveMany: return try local(device) { try self.saveMany(device, &picks) }
+        case .submitRow, .submitAll, .cancelRow, .cancelAll, .sendLost: return try local(device) { try self.pending(step.kind, device, &picks) }
         case .synchronize: return try synchronize(device, nil, nil)
         case .synchronizeGroup:
             // A group without objects is unknown to the package.
@@ -19,6 +22,7 @@ extension Rig {
         case .loseUpload: return try synchronize(device, nil, .cutUpload(after: picks.next(400)))
         case .loseAnswer: return try synchronize(device, nil, .cutResponse)
         case .cutDownload: return try synchronize(device, nil, .cutDownload(after: picks.next(1000)))
+        case .cancelSynchronization: return try cancelSynchronization(device, after: picks.next(12))
         case .sendAgain: return device.network.sendAgain(picks.next(1000)) ? "device \(device.index)" : nil
         case .subscribe: return try subscribe(device, &picks)
         case .upgrade: return try upgrade(device)
@@ -30,6 +34,11 @@ extension Rig {
             try check(.deviceStuck, "device \(device.index) cannot be saved") { try device.save(edits) }
             return "device \(device.index)"
         case .restoreDevice: return try restore(device)
+        case .cloneDevice: return try clone(device)
+        case .unsubscribe: return try unsubscribe(device)
+        case .removeSubscription: return try removeSubscription(device)
+        case .impersonate: return try impersonate(device, &picks)
+        case .saveBackEnd, .restoreBackEnd: return try backEndStep(step.kind)
         case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
         case .loseState, .restoreState:
             guard areKeysSafe() else { return nil }
@@ -51,6 +60,13 @@ extension Rig {
             return "user \(user): \(rights[user].sorted().map(\.rawValue))"
         }
     }
+
+    /// The steps after which rows may come to a device although their values have not changed.
+    private static let movesRows: Set<Step.Kind> = [
+        .moveRegion, .setReference, .saveMany, .rollBack, .subscribe, .unsubscribe, .upgrade, .replaceDevice, .restoreDevice, .cloneDevice,
+        .foreignMove,
+        .foreignReference, .restoreBackEnd, .restartServer, .loseState, .restoreState, .prune, .passTime, .changeRights, .removeSubscription,
+    ]
 
     /// Runs `body`; an error of it is a failure of this kind.
     func check<R>(_ kind: WorldFailure.Kind, _ text: String, _ body: () throws -> R) throws -> R {
@@ -114,45 +130,5 @@ extension Rig {
             if case .submitted = edit.fate { return true }
             return edit.isAlive
         }
-    }
-
-    /// The database of the device is replaced by its backup.
-    private func restore(_ device: DeviceBench) throws -> String? {
-        // A create that has arrived since the backup is pending again, under another key.
-        guard let saved = device.saved, !avoided.contains(.newSurrogateKeys) || !saved.edits.contains(where: { $0.device == device.id && $0.isAlive })
-        else { return nil }
-        try check(.deviceStuck, "device \(device.index) cannot open its restored database") { try device.restore() }
-        for place in edits.indices where edits[place].device == device.id {
-            let former = place < saved.edits.count ? saved.edits[place] : nil, isAlive = former?.isAlive ?? false
-            if former == edits[place] { continue }
-            // The device has the change as it was; its later fate is that of the operation that was sent.
-            var again = former ?? edits[place]
-            switch edits[place].fate {
-            case .open: edits[place].fate = .cancelled
-            case .submitted(let id): edits[place].fate = .unknown(id)
-            default: edits[place].isTakenBack = true
-            }
-            if isAlive {
-                again.mayRepeat = true
-                edits[place].mayRepeat = true
-                edits.append(again)
-            }
-        }
-        return "device \(device.index)"
-    }
-
-    /// The device is lost, and its user gets another one.
-    private func replace(_ device: DeviceBench) throws -> String? {
-        try? device.close()
-        for place in edits.indices where edits[place].device == device.id {
-            switch edits[place].fate {
-            case .open: edits[place].fate = .cancelled
-            case .submitted(let id): edits[place].fate = .unknown(id)
-            default: break
-            }
-            edits[place].isTakenBack = true
-        }
-        devices[device.index] = try newDevice(device.index, version: device.version)
-        return "device \(device.index)"
     }
 }

@@ -1,3 +1,4 @@
+internal import MobileExecution
 internal import MobileObjects
 internal import MobileSync
 internal import TestSupport
@@ -7,25 +8,37 @@ extension Rig {
     /// Synchronizes, on a network that may break.
     func synchronize(_ device: DeviceBench, _ group: String?, _ fault: NetworkFault?) throws -> String? {
         var text = "device \(device.index)" + (group.map { " \($0)" } ?? "")
+        let before = try traffic(device)
         if let fault {
             device.network.fail(fault)
             do { try device.package.synchronize(group) } catch { text += ": \(error.code)" }
             device.network.repair()
         } else {
-            try synchronizeHealing(device, group)
+            try healing(device) { try device.package.synchronize(group) }
         }
+        try noteAnswers(device)
+        try checkEdits(device)
+        if fault == nil { try checkTraffic(device, since: before) }
+        if fault == nil, group == nil { device.mayStartAgain = false }
+        return text
+    }
+
+    /// Synchronizes, and cancels it after some statuses.
+    func cancelSynchronization(_ device: DeviceBench, after statuses: Int) throws -> String {
+        var text = "device \(device.index)"
+        do { try device.package.synchronize(listener: CancellingListener(after: statuses)) } catch { text += ": \(error.code)" }
         try noteAnswers(device)
         try checkEdits(device)
         return text
     }
 
-    /// Synchronizes; a device that the server does not know registers, one that is not subscribed subscribes.
-    func synchronizeHealing(_ device: DeviceBench, _ group: String?) throws {
+    /// Does what needs the server; a device that the server does not know registers, one that is not subscribed subscribes.
+    func healing(_ device: DeviceBench, _ body: () throws -> Void) throws {
         for attempt in 0..<4 {
             do {
-                try device.package.synchronize(group)
+                try body()
                 return
-            } catch {
+            } catch let error as SyncError {
                 guard attempt < 3 else { throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)") }
                 switch error.code {
                 case .authenticationFailed, .registrationUnknown, .applicationNotRegistered, .notFound, .invalidState:
@@ -62,6 +75,8 @@ extension Rig {
             for place in places(device, tag).reversed() where edits[place].isAlive && place != last {
                 guard case .rejected = edits[place].fate else { continue }
                 edits[last].include(edits[place])
+                // A change without a stamp has that of the rejected one now.
+                if edits[last].stamp.isEmpty { edits[last].stamp = (edits[last].values["stamp"] ?? nil) ?? "" }
                 edits[place].isTakenBack = true
             }
         }
@@ -110,6 +125,48 @@ extension Rig {
                     .lostEdit,
                     "device \(device.index): \(edit.tag).\(column) was set to \(value ?? "NULL"), and shows \(row.values[column] ?? "NULL")")
             }
+        }
+    }
+
+    /// Large values are not downloaded by the device that has uploaded them.
+    private func checkTraffic(_ device: DeviceBench, since before: LargeTraffic?) throws {
+        guard let before, let after = try traffic(device) else { return }
+        let bytes = after.received - before.received
+        let isNew = after.values.contains { place, value in before.values[place] != value && LargeContent.count(value) > 1000 }
+        guard !device.mayStartAgain, !isNew, bytes > 60_000 else { return }
+        throw failure(.downloadedAgain, "device \(device.index): \(bytes) bytes came, although it has all large values")
+    }
+}
+
+extension Rig {
+    /// Nil where a world has no large values, and where a known fault downloads them again.
+    private func traffic(_ device: DeviceBench) throws -> LargeTraffic? {
+        guard !avoided.contains(.ownLargeValues), world.features.contains(.largeValues) else { return nil }
+        return LargeTraffic(try device.shown(), device.network.received)
+    }
+}
+
+/// The large values that a device shows, and the bytes that it has received.
+private struct LargeTraffic {
+    private(set) var values: [[String]: String] = [:]
+    let received: Int
+
+    init(_ shown: [ShownRow], _ received: Int) {
+        self.received = received
+        for row in shown { for (column, value) in row.values where value.contains(" bytes ") { values[[row.tag, column]] = value } }
+    }
+}
+
+/// Cancels a synchronization after some of its statuses.
+private final class CancellingListener: SynchronizationStatusListener {
+    private let left: SystemLock<Int>
+
+    init(after statuses: Int) { left = SystemLock(statuses) }
+
+    func onSynchronizationStatusChange(_ info: inout SynchronizationStatusInfo) {
+        info.isCancelled = left.withLock { left in
+            left -= 1
+            return left < 0
         }
     }
 }

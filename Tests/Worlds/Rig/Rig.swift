@@ -13,13 +13,18 @@ final class Rig {
     /// Known faults that the history keeps away from.
     let avoided: Set<KnownFault>
     let clock = VirtualClock(start: .seconds(1_900_000_000))
-    let enterprise: any EnterpriseDatabase
+    private(set) var enterprise: any EnterpriseDatabase
+    private let openEnterprise: () throws -> any EnterpriseDatabase
     let stores: Stores
     let server: ServerBench
     let models: [PackageMetadata]
     /// Removed with the world.
     private let database: PostgreSQLTestDatabase?
     private let folder: TemporaryDirectory
+    /// Where a saved back end is.
+    private var savedEnterprise: SavedEnterprise?
+    /// Whether an earlier state of the back end has taken its place.
+    private(set) var hasRestoredBackEnd = false
     var devices: [DeviceBench] = []
     /// All changes of users, in their order.
     var edits: [Edit] = []
@@ -56,13 +61,14 @@ final class Rig {
         case .sqlite:
             database = nil
             place = directory + "/enterprise.db"
-            enterprise = try SQLiteEnterprise(path: place)
+            openEnterprise = { try SQLiteEnterprise(path: place) }
         case .postgreSQL:
             let made = try PostgreSQLTestDatabase()
             database = made
             place = "postgresql://postgres@/\(made.name)?host=\(made.server.folder)&port=\(made.server.port)"
-            enterprise = try PostgreSQLEnterprise(address: place)
+            openEnterprise = { try PostgreSQLEnterprise(address: place) }
         }
+        enterprise = try openEnterprise()
         try enterprise.run(world.tables(in: stores, reusesKeys: !avoided.contains(.reusedKeys)))
         server = try ServerBench(world, packages, backEnd: place, folder: directory, stores, clock: clock)
     }
@@ -95,11 +101,9 @@ final class Rig {
     }
 
     func newDevice(_ index: Int, version: Int = 1) throws -> DeviceBench {
-        generation += 1
-        let directory = folder.file("devices")
-        if generation == 1 { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false) }
-        let device = try DeviceBench(world, index, generation: generation, models, version: version, server, folder: directory, clock)
-        users[device.id] = device.user
+        // A copy of a device has no place in the world.
+        let own = index < world.devices.count ? world.devices[index] : WorldDevice(user: devices[index].user, regions: devices[index].subscribed)
+        let device = try bench(index, user: own.user, regions: own.regions, version: version)
         do {
             try device.begin()
             try device.package.synchronize()
@@ -107,10 +111,73 @@ final class Rig {
         return device
     }
 
+    /// A device that is not registered.
+    /// - Parameter original: a closed device whose database it gets.
+    func bench(_ index: Int, user: Int, regions: Set<Region>, version: Int, copying original: DeviceBench? = nil) throws -> DeviceBench {
+        generation += 1
+        let directory = folder.file("devices")
+        if generation == 1 { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false) }
+        let device = try DeviceBench(
+            world, index, user: user, regions: regions, generation: generation, models, version: version, server, folder: directory,
+            copying: original, clock)
+        users[device.id] = device.user
+        return device
+    }
+
     func failure(_ kind: WorldFailure.Kind, _ text: String) -> WorldFailure { WorldFailure(kind: kind, text: text, step: step) }
 
     /// Notes that a step met an object.
     func meet(_ kind: Step.Kind, _ object: Int) { for feature in world.features(object) { met.insert(Meeting(kind: kind, feature: feature)) } }
+
+    // MARK: The back end
+
+    private enum SavedEnterprise {
+        case file(String)
+        case database(PostgreSQLTestDatabase)
+    }
+
+    /// Makes a backup of the back end.
+    func saveBackEnd() throws {
+        try whileBackEndIsClosed { path in
+            if let database {
+                savedEnterprise = .database(try PostgreSQLTestDatabase(copyOf: database))
+            } else {
+                let saved = folder.file("enterprise-saved.db")
+                try? FileManager.default.removeItem(atPath: saved)
+                try FileManager.default.copyItem(atPath: path, toPath: saved)
+                savedEnterprise = .file(saved)
+            }
+        }
+    }
+
+    /// Puts the backup in the place of the back end.
+    /// - Returns: false if there is none.
+    func restoreBackEnd() throws -> Bool {
+        guard let savedEnterprise else { return false }
+        try whileBackEndIsClosed { path in
+            switch savedEnterprise {
+            case .database(let saved): try database?.replace(with: saved)
+            case .file(let saved):
+                try FileManager.default.removeItem(atPath: path)
+                try FileManager.default.copyItem(atPath: saved, toPath: path)
+            }
+        }
+        hasRestoredBackEnd = true
+        seenLedger = 0
+        try look()
+        foreignLines = foreignLines.filter { $0 <= seenLedger }
+        freeKeys = [:]
+        return true
+    }
+
+    private func whileBackEndIsClosed(_ body: (_ path: String) throws -> Void) throws {
+        try server.close()
+        // Without its last connection a file of SQLite has no log file next to it.
+        enterprise.close()
+        try body(folder.file("enterprise.db"))
+        enterprise = try openEnterprise()
+        try server.open()
+    }
 
     // MARK: Lines of the ledger
 

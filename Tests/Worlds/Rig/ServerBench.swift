@@ -42,7 +42,8 @@ final class ServerBench: Sendable {
         for (index, regions) in world.users.enumerated() { try setRegions(regions, ofUser: index) }
     }
 
-    private func open() throws {
+    /// Starts after ``close()``.
+    func open() throws {
         var configuration = configuration
         configuration.storeAddress = databases.withLock { $0.state?.configuration.address }
         let opened = try MobileServer(configuration)
@@ -64,6 +65,11 @@ final class ServerBench: Sendable {
 
     func setRegions(_ regions: Set<Region>, ofUser index: Int) throws {
         try server.withLock { $0 }?.administration.setAttribute("region", to: Set(regions.map(\.rawValue)), ofUser: Self.user(index))
+    }
+
+    /// Ends a subscription, as an operator does.
+    func removeSubscription(client: String, package: String) throws {
+        try server.withLock { $0 }?.administration.removeSubscription(client: client, package: package)
     }
 
     func prune() throws { _ = try server.withLock { $0 }?.administration.prune() }

@@ -21,7 +21,9 @@ package struct FoundHistory: Codable, Sendable {
     }
 
     /// Runs it again.
-    package func run() -> WorldRun { WorldRun(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) }), in: stores ?? .sqlite) }
+    package func run() async -> WorldRun {
+        await WorldRun.apart(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) }), in: stores ?? .sqlite)
+    }
 
     /// The text of its file.
     package func json() throws -> Data {

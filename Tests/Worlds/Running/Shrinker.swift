@@ -109,6 +109,7 @@ package struct Shrinker {
         for index in world.objects[object].attributes.indices {
             take(changed { $0.attributes[index] = WorldAttribute(type: .int, isNullable: false) }, &world)
             take(changed { $0.attributes[index].inVersionTwo = .same }, &world)
+            take(changed { $0.attributes[index].isSearchable = false }, &world)
         }
         for index in world.objects[object].references.indices {
             take(changed { $0.references[index].isComposite = false }, &world)

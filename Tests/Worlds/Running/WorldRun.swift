@@ -1,3 +1,5 @@
+internal import Foundation
+
 /// The result of a world.
 package struct WorldRun: Sendable {
     /// Nil if everything was as it must be.
@@ -11,6 +13,13 @@ package struct WorldRun: Sendable {
     static let unrun = WorldRun(trace: [], met: [])
 
     private init(trace: [String], met: Set<Meeting>) { (failure, self.trace, self.met) = (nil, trace, met) }
+
+    /// Runs a world on a thread of its own: its observers need those of Swift's pool.
+    package static func apart(_ world: World, avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) async -> WorldRun {
+        await withCheckedContinuation { done in
+            Thread.detachNewThread { done.resume(returning: WorldRun(world, avoiding: avoided, in: stores)) }
+        }
+    }
 
     /// Runs a world.
     package init(_ world: World, avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) {

@@ -1,0 +1,154 @@
+internal import MobileObjects
+internal import MobileSync
+internal import TestSupport
+
+/// Devices that are lost, copied and restored, and subscriptions that end.
+extension Rig {
+    /// The database of the device is replaced by its backup.
+    func restore(_ device: DeviceBench) throws -> String? {
+        // A create that has arrived since the backup is pending again, under another key.
+        guard let saved = device.saved, !avoided.contains(.newSurrogateKeys) || !saved.edits.contains(where: { $0.device == device.id && $0.isAlive })
+        else { return nil }
+        try check(.deviceStuck, "device \(device.index) cannot open its restored database") { try device.restore() }
+        for place in edits.indices where edits[place].device == device.id {
+            let former = place < saved.edits.count ? saved.edits[place] : nil, isAlive = former?.isAlive ?? false
+            if former == edits[place] { continue }
+            // The device has the change as it was; its later fate is that of the operation that was sent.
+            var again = former ?? edits[place]
+            switch edits[place].fate {
+            case .open: edits[place].fate = .cancelled
+            case .submitted(let id): edits[place].fate = .unknown(id)
+            default: edits[place].isTakenBack = true
+            }
+            if isAlive {
+                again.mayRepeat = true
+                edits[place].mayRepeat = true
+                edits.append(again)
+            }
+        }
+        return "device \(device.index)"
+    }
+
+    /// The device is lost, and its user gets another one.
+    func replace(_ device: DeviceBench) throws -> String? {
+        try? device.close()
+        forget(device)
+        devices[device.index] = try newDevice(device.index, version: device.version)
+        return "device \(device.index)"
+    }
+
+    /// Another device gets a copy of the database.
+    func clone(_ device: DeviceBench) throws -> String? {
+        // A new row that was not submitted yet would be made by both.
+        let created = Set(try device.shown().filter { $0.change == .create }.map(\.tag))
+        guard devices.count < 4, !edits.contains(where: { $0.device == device.id && $0.fate == .open && created.contains($0.tag) }) else {
+            return nil
+        }
+        guard !avoided.contains(.ghostRows) || created.isEmpty else { return nil }
+        let copy = try check(.deviceStuck, "a copy of device \(device.index)") {
+            let copy = try device.whileClosed {
+                try bench(devices.count, user: device.user, regions: device.subscribed, version: device.version, copying: device)
+            }
+            try copy.application.register(timeout: .seconds(60))
+            return copy
+        }
+        devices.append(copy)
+        for place in edits.indices where edits[place].device == device.id && edits[place].isAlive {
+            edits[place].mayRepeat = true
+            var edit = edits[place]
+            edit.device = copy.id
+            edits.append(edit)
+        }
+        (copy.tags, copy.plannedKeys) = (device.tags, device.plannedKeys)
+        return "device \(device.index) as device \(copy.index)"
+    }
+
+    // MARK: Subscriptions that end
+
+    /// The user ends his subscription, and begins another one.
+    func unsubscribe(_ device: DeviceBench) throws -> String? {
+        try healing(device) { try device.package.unsubscribe() }
+        try subscribeAgain(device)
+        return "device \(device.index)"
+    }
+
+    /// An operator ends the subscription of a device. It loses its rows then, and may subscribe again.
+    func removeSubscription(_ device: DeviceBench) throws -> String? {
+        guard !avoided.contains(.removedSubscription) else { return nil }
+        let package = "World:\(device.version).0"
+        try check(.serverStuck, "removal of a subscription") {
+            try server.removeSubscription(client: device.package.clientID, package: package)
+        }
+        do { try device.package.synchronize() } catch {
+            note("  device \(device.index): \(error)")
+        }
+        guard try !device.package.isSubscribed() else {
+            throw failure(.deviceStuck, "device \(device.index): its subscription was removed, and it is still subscribed")
+        }
+        try subscribeAgain(device)
+        return "device \(device.index)"
+    }
+
+    private func subscribeAgain(_ device: DeviceBench) throws {
+        guard try device.shown().isEmpty else { throw failure(.ghostRow, "device \(device.index) is not subscribed, and has rows") }
+        forget(device)
+        try check(.deviceStuck, "device \(device.index) cannot subscribe again") {
+            for region in device.subscribed.sorted() { try device.setSubscription(region, true) }
+            try device.package.subscribe()
+        }
+    }
+
+    /// The device does not have the changes of its user any more.
+    func forget(_ device: DeviceBench) {
+        device.mayStartAgain = true
+        for place in edits.indices where edits[place].device == device.id {
+            switch edits[place].fate {
+            case .open: edits[place].fate = .cancelled
+            case .submitted(let id): edits[place].fate = .unknown(id)
+            default: break
+            }
+            (edits[place].isTakenBack, edits[place].isForgotten) = (true, true)
+        }
+    }
+
+    /// Another user names the client of a device in his own messages.
+    func impersonate(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
+        // The id of a client that has never come is no one's yet.
+        let others = try devices.filter { try $0.user != device.user && $0.network.hasSent(as: $0.package.clientID) }
+        guard !avoided.contains(.foreignClient), let victim = picks.next(of: others) else { return nil }
+        let version = 1 + picks.next(2), floor: Int64 = [0, 3, 1 << 40][picks.next(3)], client = try victim.package.clientID
+        guard try device.network.impersonate(client: client, package: "World:\(version).0", settledBelow: floor) else { return nil }
+        return "device \(device.index) as device \(victim.index), version \(version), settled below \(floor)"
+    }
+
+    // MARK: Backups of the back end
+
+    func backEndStep(_ kind: Step.Kind) throws -> String? {
+        guard kind == .restoreBackEnd else {
+            try check(.serverStuck, "backup of the back end") { try saveBackEnd() }
+            return ""
+        }
+        guard areRowsSafe(devices) else { return nil }
+        guard try check(.serverStuck, "restore of the back end", restoreBackEnd) else { return nil }
+        let done = Set(try Truth.ledger(enterprise).compactMap(\.after))
+        for place in edits.indices {
+            guard case .accepted(let id) = edits[place].fate, !edits[place].stamp.isEmpty, !done.contains(edits[place].stamp) else { continue }
+            edits[place].fate = .lost(id)
+            // The same stamp may come again with the operation that had it.
+            edits[place].mayRepeat = true
+        }
+        try afterLeaving()
+        return ""
+    }
+
+    /// Accepted operations that a restored back end does not have are listed by the devices that made them.
+    func compareLost() throws {
+        for device in devices {
+            let listed = Set(try device.package.lostOperations().map(\.id))
+            for edit in edits where edit.device == device.id && !edit.isForgotten {
+                guard case .lost(let id) = edit.fate, !listed.contains(id) else { continue }
+                throw failure(.unreportedLoss, "device \(device.index): \(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step)) was lost")
+            }
+        }
+    }
+}

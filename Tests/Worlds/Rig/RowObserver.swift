@@ -1,0 +1,33 @@
+internal import MobileExecution
+internal import MobileObjects
+internal import TestSupport
+
+/// Observes all rows of an object on a thread of its own, as a screen does.
+final class RowObserver: Sendable {
+    /// The stamps of the rows that it has seen last, by tag; nil before the first result.
+    private let seen: SystemLock<[String: String]?>
+    private let task: Task<Void, Never>
+
+    init(_ entity: EntityClass) {
+        let seen = SystemLock<[String: String]?>(nil), observation = entity.observe()
+        self.seen = seen
+        task = Task {
+            do {
+                for try await snapshot in observation {
+                    var rows: [String: String] = [:]
+                    for object in snapshot { rows[try object.value("tag").description] = try object.value("stamp").description }
+                    seen.withLock { $0 = rows }
+                }
+            } catch {
+                // Then it shows nothing any more, which the check finds.
+                seen.withLock { $0 = ["failed": "\(error)"] }
+            }
+        }
+    }
+
+    deinit { task.cancel() }
+
+    /// Waits until it shows these rows.
+    /// - Returns: false if it does not.
+    func shows(_ rows: [String: String]) -> Bool { eventually { seen.withLock { $0 } == rows } }
+}
