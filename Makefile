@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-on-disk install bench checklist fuzz simulate worlds large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words classes clean ready ready-to-test
+.PHONY: help demo test test-on-disk install bench checklist fuzz simulate worlds core-worlds large-model outside-package soak soak-server sanitize sanitize-address sanitize-thread coverage docs format words classes clean ready ready-to-test
 
 export PATH := $(shell .ci/find-swift 2>/dev/null):$(PATH)
 
@@ -128,6 +128,10 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 worlds: ready ## run random worlds of devices, server and back end (SEED, WORLDS, default 1000 from seed 0); what fails is shrunk (ARGS: files to run again)
 	@swift build -c release --product run-worlds --quiet $(DEMO_BUILD)
 	@.ci/in-memory .build/release/run-worlds $(ARGS)
+
+# C alone, under the address and undefined behaviour sanitizers: `Tests/CoreWorlds/README.md` has the settings.
+core-worlds: ready ## run random worlds of the C core against plain SQLite (SEED, WORLDS, STEPS, KNOWN; ARGS: files to run again)
+	@.ci/in-memory Tests/CoreWorlds/run $(ARGS)
 
 # Devices with databases of their own, in one process with the tests; the servers, nginx and PostgreSQL are processes of their own. At the end a standby that
 # lacks the last commits takes over: each of its 100 devices then fetches the rows of all others.

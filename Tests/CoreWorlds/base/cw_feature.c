@@ -1,0 +1,150 @@
+#include "base/cw_feature.h"
+
+#include <string.h>
+
+#include "base/cw_program.h"
+
+const char *cw_feature_name(cw_feature feature)
+{
+    static const char *const names[CW_FEATURES] = {
+        [CW_ROWID_KEY] = "rowidKey",
+        [CW_OTHER_KEY] = "otherKey",
+        [CW_COMPOSITE_KEY] = "compositeKey",
+        [CW_WITHOUT_ROWID] = "withoutRowid",
+        [CW_STRICT] = "strict",
+        [CW_GENERATED] = "generated",
+        [CW_COLLATION] = "collation",
+        [CW_DEFAULT] = "default",
+        [CW_CHECK] = "check",
+        [CW_TRIGGER] = "trigger",
+        [CW_INDEX] = "index",
+        [CW_PARTIAL_INDEX] = "partialIndex",
+        [CW_UNIQUE_INDEX] = "uniqueIndex",
+        [CW_CONFLICT_CLAUSE] = "conflictClause",
+        [CW_FOREIGN_KEY] = "foreignKey",
+        [CW_VIEW] = "view",
+        [CW_ATTACHED] = "attached",
+        [CW_TEMPORARY] = "temporary",
+        [CW_UTF16] = "utf16",
+        [CW_SCHEMA_CHANGE] = "schemaChange",
+        [CW_INSERT] = "insert",
+        [CW_UPSERT] = "upsert",
+        [CW_DELETE] = "delete",
+        [CW_MEMBERS] = "members",
+        [CW_TEXTS] = "texts",
+        [CW_OBSERVED_IMPORT] = "observedImport",
+        [CW_PENDING] = "pending",
+        [CW_ON_INSERT] = "onInsert",
+        [CW_DEFLATED] = "deflated",
+        [CW_SMALL_CHUNKS] = "smallChunks",
+        [CW_OBJECTS] = "objects",
+        [CW_SECOND_THREAD] = "secondThread",
+        [CW_COMMITS] = "commits",
+        [CW_BIG_IMPORT] = "bigImport",
+        [CW_REFUSED_IMPORT] = "refusedImport",
+        [CW_CANCELLED_IMPORT] = "cancelledImport",
+        [CW_LARGE_COLUMN] = "largeColumn",
+        [CW_OBSERVER] = "observer",
+        [CW_TRANSACTION] = "transaction",
+        [CW_ROLLBACK] = "rollback",
+        [CW_SAVEPOINT] = "savepoint",
+        [CW_FAILED_STATEMENT] = "failedStatement",
+        [CW_PREPARED] = "prepared",
+        [CW_PAGE] = "page",
+        [CW_CURSOR] = "cursor",
+        [CW_CURSOR_JOIN] = "cursorJoin",
+        [CW_CURSOR_VIEW] = "cursorView",
+        [CW_CURSOR_UNION] = "cursorUnion",
+        [CW_CURSOR_MIXED_ORDER] = "cursorMixedOrder",
+        [CW_CURSOR_CHANGES] = "cursorChanges",
+        [CW_LARGE_VALUE] = "largeValue",
+        [CW_ROLLED_BACK_WRITER] = "rolledBackWriter",
+        [CW_SECOND_POOL] = "secondPool",
+        [CW_NESTED] = "nested",
+        [CW_TICKET] = "ticket",
+        [CW_SNAPSHOT] = "snapshot",
+        [CW_FILE_FAILURE] = "fileFailure",
+        [CW_POWER_CUT] = "powerCut",
+    };
+    return names[feature];
+}
+
+cw_feature cw_feature_named(const char *name)
+{
+    int feature = 0;
+    while (feature < CW_FEATURES && strcmp(cw_feature_name((cw_feature)feature), name) != 0)
+        feature++;
+    return (cw_feature)feature;
+}
+
+const cw_known_fault *cw_known_fault_at(cw_fault fault)
+{
+    static const cw_known_fault faults[CW_FAULTS] = {
+        [CW_TRIGGER_OBSERVER] =
+            {"triggerObserver",
+             "the change codes of an import into a table with a trigger belong to the next row, the last one is "
+             "written after the end of the memory",
+             "observers of imports into tables with triggers"},
+        [CW_ROLLED_BACK_WRITERS] =
+            {"rolledBackWriters",
+             "a writer of a large value whose transaction was rolled back writes into, or drops, the value "
+             "that has got its id",
+             "rollbacks of transactions in which a large value was written"},
+        [CW_LEASE_SPELLING] = {"leaseSpelling",
+                               "pools that open a file by different paths have different leases of large values",
+                               "links and relative paths"},
+        [CW_SIMILAR_PENDING_KEYS] =
+            {"similarPendingKeys",
+             "an import writes rows with pending changes if SQLite converts or compares their keys in a way "
+             "that the set of keys does not know",
+             "pending protection with collations, numbers in texts, reals, and texts in UTF-16"},
+        [CW_HALF_WAY_FAILURES] = {"halfWayFailures",
+                                  "rows that a failed statement has undone hide later changes from observers",
+                                  "observers next to statements that fail"},
+        [CW_WAITS_FOR_ITSELF] = {"waitsForItself", "a thread that holds all readers loosely waits for itself",
+                                 "large values that are read while all readers are held"},
+        [CW_NUL_IN_SQL] = {"nulInSQL", "SQL is cut at a zero byte, and what is left runs", "zero bytes in SQL"},
+        [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt",
+                              "tickets of nested check-outs"},
+        [CW_STALE_COLUMNS] = {"staleColumns",
+                              "the first page of a cached statement lacks the columns that were added since",
+                              "pages of SELECT * after columns were added or dropped"},
+        [CW_IMPORT_SIZE] = {"importSize", "rows that an import sets aside until its end are missing in between",
+                            "large imports with pending rows next to members that touch these rows"},
+        [CW_IGNORED_ROWS] = {"ignoredRows", "rows that a constraint or a trigger ignores are reported as inserted",
+                             "observers of imports into tables that ignore rows"},
+        [CW_KEY_DEFAULT] = {"keyDefault",
+                            "an import writes the default of an INTEGER PRIMARY KEY, which SQLite never uses",
+                            "defaults of such keys"},
+        [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
+                           "observers next to changes of rowids"},
+        [CW_ATTACHED_TRIGGERS] = {"attachedTriggers",
+                                  "an import does not see the triggers of attached tables: an error names another row",
+                                  "triggers of attached tables"},
+        [CW_FOREIGN_KEY_ROWS] =
+            {"foreignKeyRows",
+             "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
+             "repair what an earlier one has broken",
+             "rows that replace others to which rows refer"},
+    };
+    return &faults[fault];
+}
+
+bool cw_faults_named(const char *names, cw_faults *faults)
+{
+    char name[64];
+    *faults = 0;
+    if (strcmp(names, "1") == 0) {
+        *faults = (1u << CW_FAULTS) - 1;
+        return true;
+    }
+    while (cw_next_element(&names, name, sizeof name)) {
+        int fault = 0;
+        while (fault < CW_FAULTS && strcmp(cw_known_fault_at((cw_fault)fault)->name, name) != 0)
+            fault++;
+        if (fault == CW_FAULTS)
+            return false;
+        *faults |= 1u << fault;
+    }
+    return true;
+}
