@@ -162,8 +162,18 @@ let package = Package(
                 "TestSupport", "PostgreSQLTestSupport", "PostgreSQLClient", "MobileSQLite", "MobilePostgreSQL",
             ],
             path: "Tests/Worlds", exclude: ["README.md", "Found", "broken-variants"], swiftSettings: swift),
-        .executableTarget(name: "run-worlds", dependencies: ["Worlds", "PostgreSQLTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
-        .testTarget(name: "WorldsTests", dependencies: ["Worlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds"], swiftSettings: swift),
+        // Random databases, each from `mobile model` to the changes of a device.
+        .target(
+            name: "DatabaseWorlds",
+            dependencies: [
+                "Worlds", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileGenerator", "MobileStore", "MobileCrypto", "MobileExecution",
+                "TestSupport", "PostgreSQLTestSupport",
+            ],
+            path: "Tests/DatabaseWorlds", exclude: ["README.md", "Found"], swiftSettings: swift),
+        .executableTarget(
+            name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
+        .testTarget(
+            name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),

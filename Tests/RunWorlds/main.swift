@@ -14,13 +14,13 @@ func number<Number: LosslessStringConvertible & Comparable>(_ name: String, _ us
 }
 
 /// Known faults are avoided; `KNOWN=1` includes them all, `KNOWN=ghostRows` only this one.
-func avoidedFaults() -> Set<KnownFault> {
+func avoidedFaults<Fault: RawRepresentable<String> & CaseIterable & Hashable>() -> Set<Fault> {
     let text = ProcessInfo.processInfo.environment["KNOWN"] ?? ""
     guard text != "1" else { return [] }
-    var faults = Set(KnownFault.allCases)
+    var faults = Set(Fault.allCases)
     for name in text.split(separator: ",") {
-        guard let fault = KnownFault(rawValue: String(name)) else {
-            print("KNOWN=\(text): use 1, or names of \(KnownFault.allCases.map(\.rawValue).joined(separator: ", "))")
+        guard let fault = Fault(rawValue: String(name)) else {
+            print("KNOWN=\(text): use 1, or names of \(Fault.allCases.map(\.rawValue).joined(separator: ", "))")
             exit(64)
         }
         faults.remove(fault)
@@ -32,7 +32,11 @@ func avoidedFaults() -> Set<KnownFault> {
 func chosenStores() -> Stores {
     let text = ProcessInfo.processInfo.environment["MODE"] ?? ""
     guard let stores = ["": Stores.sqlite, "process": .sqlite, "stores": .postgreSQL][text] else {
-        print("MODE=\(text): use process (everything in one process, with SQLite), or stores (back end and state in PostgreSQL)")
+        print(
+            """
+            MODE=\(text): use process (everything in one process, with SQLite), stores (back end and state in PostgreSQL), databases (any database, in \
+            SQLite), or databases-postgresql
+            """)
         exit(64)
     }
     guard stores == .sqlite || PostgreSQLInstallation.programs != nil else {
@@ -42,7 +46,9 @@ func chosenStores() -> Stores {
     return stores
 }
 
-let avoided = avoidedFaults(), stores = chosenStores()
+if let engine = DatabaseRuns.chosenEngine() { exit(try DatabaseRuns(engine).run(CommandLine.arguments.dropFirst())) }
+
+let avoided: Set<KnownFault> = avoidedFaults(), stores = chosenStores()
 let steps = number("STEPS", 60, 0...10_000), shrinks = number("SHRINK", 600, 0...1_000_000), shown = number("SHOWN", 3, 0...1_000_000)
 
 /// Shows a failed world as a short history, and writes it to a file that `Tests/Worlds/Found` can take.

@@ -12,11 +12,12 @@ public enum Repository {
     public static func fixture(_ path: String) -> URL { file("Tests/Fixtures").appending(path: path) }
 }
 
-/// The modules that the tests were built with.
+/// The modules that this program was built with.
 public enum BuiltModules {
     /// Options of `swiftc` for a file that imports them: their folder, and the maps of the modules of C that they import without showing them.
     public static var options: [String] {
-        let build = Repository.file(".build/debug")
+        // Next to the program: `make worlds` builds for release.
+        let build = Program.built("Modules").deletingLastPathComponent()
         let ours = ["MobileCore", "CMobileCrypto", "CMobileTransport"].map { build.appending(path: "\($0).build/module.modulemap").path }
         let systems = ["MobileZlib", "MobileJansson", "MobileSQLite", "MobileCURL", "MobileOpenSSL"].map {
             Repository.file("CSupport/\($0)/module.modulemap").path

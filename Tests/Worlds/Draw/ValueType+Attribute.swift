@@ -1,10 +1,10 @@
 internal import Foundation
-internal import MobileObjects
+package import MobileObjects
 
 /// The values of attributes, and their canonical forms.
 extension ValueType {
     /// The value that an application sets.
-    func attributeValue(_ canonical: String?) -> AttributeValue {
+    package func attributeValue(_ canonical: String?) -> AttributeValue {
         guard let text = canonical else { return .null }
         switch self {
         case .string: return .string(text)
@@ -20,7 +20,7 @@ extension ValueType {
     }
 
     /// The canonical form of a value that an application reads; nil for NULL.
-    func canonical(_ value: AttributeValue) -> String? {
+    package func canonical(_ value: AttributeValue) -> String? {
         switch value {
         case .null: nil
         case .integer(let number): "\(number)"

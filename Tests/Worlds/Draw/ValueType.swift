@@ -47,7 +47,7 @@ package enum ValueType: String, Codable, CaseIterable, Sendable {
     }
 
     /// One form for each value: without zeros at the end of a fraction, times with milliseconds.
-    func canonical(_ text: String) -> String {
+    package func canonical(_ text: String) -> String {
         switch self {
         case .string, .int, .long, .date: return text
         case .boolean: return ["true", "t"].contains(text) ? "1" : ["false", "f"].contains(text) ? "0" : text

@@ -1,7 +1,7 @@
 internal import MobileSQLite
 
 /// The back end of a world, read and changed through its own library: no code of the product is between the oracle and the truth.
-protocol EnterpriseDatabase {
+package protocol EnterpriseDatabase {
     /// Runs statements without results.
     func run(_ sql: String) throws
     /// The rows of a query, each value as text; nil is NULL.
@@ -11,15 +11,15 @@ protocol EnterpriseDatabase {
 }
 
 /// An error of a back end, in its own words.
-struct EnterpriseFailure: Error, CustomStringConvertible {
-    let description: String
+package struct EnterpriseFailure: Error, CustomStringConvertible {
+    package let description: String
 }
 
 /// A back end in a file of SQLite.
-final class SQLiteEnterprise: EnterpriseDatabase {
+package final class SQLiteEnterprise: EnterpriseDatabase {
     private var handle: OpaquePointer?
 
-    init(path: String) throws {
+    package init(path: String) throws {
         var opened: OpaquePointer?
         guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw EnterpriseFailure(description: "\(path) cannot be opened") }
         handle = opened
@@ -29,18 +29,18 @@ final class SQLiteEnterprise: EnterpriseDatabase {
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         sqlite3_close_v2(handle)
         handle = nil
     }
 
-    func run(_ sql: String) throws {
+    package func run(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else {
             throw EnterpriseFailure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")
         }
     }
 
-    func rows(_ sql: String) throws -> [[String?]] {
+    package func rows(_ sql: String) throws -> [[String?]] {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else {
             throw EnterpriseFailure(description: "\(String(cString: sqlite3_errmsg(handle))): \(sql)")

@@ -1,10 +1,10 @@
 internal import MobilePostgreSQL
 
 /// A back end in a database of PostgreSQL.
-final class PostgreSQLEnterprise: EnterpriseDatabase {
+package final class PostgreSQLEnterprise: EnterpriseDatabase {
     private var connection: OpaquePointer?
 
-    init(address: String) throws {
+    package init(address: String) throws {
         guard let opened = PQconnectdb(address) else { throw EnterpriseFailure(description: "no memory") }
         connection = opened
         guard PQstatus(opened) == CONNECTION_OK else { throw EnterpriseFailure(description: String(cString: PQerrorMessage(opened))) }
@@ -13,14 +13,14 @@ final class PostgreSQLEnterprise: EnterpriseDatabase {
 
     deinit { close() }
 
-    func close() {
+    package func close() {
         PQfinish(connection)
         connection = nil
     }
 
-    func run(_ sql: String) throws { _ = try rows(sql) }
+    package func run(_ sql: String) throws { _ = try rows(sql) }
 
-    func rows(_ sql: String) throws -> [[String?]] {
+    package func rows(_ sql: String) throws -> [[String?]] {
         let result = PQexec(connection, sql)
         defer { PQclear(result) }
         let status = PQresultStatus(result)

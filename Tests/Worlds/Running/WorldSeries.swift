@@ -1,6 +1,3 @@
-internal import MobileExecution
-internal import TestSupport
-
 /// Runs many worlds on several threads.
 package struct WorldSeries: Sendable {
     /// A world that failed, and its failure.
@@ -28,30 +25,19 @@ package struct WorldSeries: Sendable {
         stopsEarly: Bool = false,
         report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
-        let next = SystemLock(seeds.lowerBound), hasFailed = SystemLock(false)
-        let waits = (0..<threads).map { _ in
-            concurrently {
-                var (found, met): ([Found], MetPairs) = ([], MetPairs())
-                while true {
-                    let seed = next.withLock { next in
-                        defer { next += 1 }
-                        return next
-                    }
-                    guard seed < seeds.upperBound, !stopsEarly || !hasFailed.withLock({ $0 }) else { return (found, met) }
-                    var draw = Draw(seed: seed)
-                    let world = draw.world(steps: steps).avoiding(avoided, in: stores), run = WorldRun(world, avoiding: avoided, in: stores)
-                    met.add(world, run)
-                    guard let failure = run.failure else { continue }
-                    hasFailed.withLock { $0 = true }
-                    found.append(Found(seed: seed, world: world, failure: failure))
-                    report(found[found.count - 1])
-                }
-            }
+        let parts = SeedThreads.run(seeds, threads: threads, stopsEarly: stopsEarly, from: (found: [Found](), met: MetPairs())) { seed, part in
+            var draw = Draw(seed: seed)
+            let world = draw.world(steps: steps).avoiding(avoided, in: stores), run = WorldRun(world, avoiding: avoided, in: stores)
+            part.met.add(world, run)
+            guard let failure = run.failure else { return false }
+            let found = Found(seed: seed, world: world, failure: failure)
+            part.found.append(found)
+            report(found)
+            return true
         }
-        for wait in waits {
-            let (found, met) = wait()
-            self.found += found
-            self.met.add(met)
+        for part in parts {
+            found += part.found
+            met.add(part.met)
         }
         found.sort { $0.seed < $1.seed }
     }
