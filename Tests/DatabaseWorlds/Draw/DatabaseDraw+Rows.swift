@@ -12,14 +12,29 @@ extension DatabaseDraw {
             if table.columns.allSatisfy(\.isComputed) { table.columns.append(DatabaseColumn(name: "plain", type: .integers)) }
             world.tables[index] = table
         }
-        // Two tables of one name are in two schemas at most.
+        for index in world.tables.indices { repairTimes(&world.tables[index]) }
         for index in world.tables.indices {
+            let tables = world.tables
             world.tables[index].references.removeAll { reference in
-                let target = world.tables[reference.table]
-                return target.options.contains(.partitions) && reference.targets != target.key
+                let target = tables[reference.table]
+                let isLong =
+                    avoided.contains(.longNames)
+                    && ([target.name] + reference.columns.map { tables[index].columns[$0].name }).contains { $0.count > 50 }
+                return isLong || target.options.contains(.partitions) && reference.targets != target.key
                     || reference.targets.contains { target.columns[$0].isComputed }
                     || target.options.contains(.nullKey) || reference.targets != target.key && !target.columns[reference.targets[0]].isUnique
             }
+        }
+    }
+
+    /// Keeps the rules of SQLite's columns of times away from their text.
+    private func repairTimes(_ table: inout DatabaseTable) {
+        guard engine == .sqlite, avoided.contains(.textOfTimes) else { return }
+        for place in table.columns.indices where [.timestamps, .dateTimes].contains(table.columns[place].type) {
+            (table.columns[place].excluded, table.columns[place].isUnique) = (nil, false)
+            // Computed columns and triggers are about one of the columns.
+            for other in table.columns.indices where table.columns[other].isComputed { table.columns[other].made = .given }
+            table.options.remove(.refusingTrigger)
         }
     }
 
@@ -65,6 +80,7 @@ extension DatabaseDraw {
         if isReference { column.made = .given }
         if column.isMade { (column.excluded, column.specials) = (nil, []) }
         if isKey { column.specials = column.specials.intersection([.microseconds, .manyDigits, .unicodeText, .emptyText, .emptyBytes]) }
+        if isKey, avoided.contains(.roundedKeys) { column.specials.subtract([.microseconds, .manyDigits]) }
         if column.isUnique || column.excluded != nil { column.specials = [] }
         if column.defaultValue == column.excluded { column.excluded = nil }
         if column.isUnique { column.defaultValue = nil }
@@ -113,12 +129,15 @@ extension DatabaseDraw {
         let column = table.columns[place], known = ColumnType.of(column.type, engine)
         if column.made == .serial || column.made == .identityAlways || column.made == .identityByDefault { return "\(row + 1)" }
         let isKey = table.key.contains(place)
-        if !column.specials.isEmpty, row == 1 || isOne(of: 4), let special = column.specials.sorted().randomElement(using: &random),
+        let isLate = row == 8 && avoided.contains(.unfitRows)
+        if !isLate, !column.specials.isEmpty, row == 1 || isOne(of: 4), let special = column.specials.sorted().randomElement(using: &random),
             !isKey || row == 1
         {
             return element(known.specials[special] ?? known.values)
         }
-        if column.isUnique || isKey, let distinct = known.distinct { return distinct(table.key.count > 1 ? row / 2 + place : row) }
+        if column.isUnique || isKey, let distinct = known.distinct {
+            return distinct(table.key.count > 1 && place == table.key.first ? row / 2 : row)
+        }
         if column.isNullable, may(.nullValue), isOne(of: 4) { return "NULL" }
         return element(column.excluded == nil ? known.values : known.values.filter { $0 != column.excluded })
     }
@@ -126,7 +145,9 @@ extension DatabaseDraw {
     private mutating func addChanges(_ index: Int, _ world: inout DatabaseWorld) {
         let table = world.tables[index]
         guard !table.rows.isEmpty, !table.key.isEmpty else { return }
-        let places = table.columns.indices.filter { !table.key.contains($0) && !table.columns[$0].isComputed }
+        let places = table.columns.indices.filter {
+            !table.key.contains($0) && !table.columns[$0].isComputed && !(table.columns[$0].isMade && avoided.contains(.madeValuesNotWritten))
+        }
         for place in places.shuffled(using: &random).prefix(3) {
             let column = table.columns[place], row = Int.random(in: 0..<table.rows.count, using: &random)
             world.tables[index].changes.append(DatabaseChange(row: row, column: place, value: changed(place, of: index, world)))

@@ -8,6 +8,7 @@ package struct DatabaseDraw {
     let engine: Stores
     /// Features that it leaves out.
     private let left: Set<DatabaseFeature>
+    let avoided: Set<DatabaseFault>
     /// Names that the table in the making has, in lower case.
     private var used: Set<String> = []
     private var counter = 0
@@ -17,6 +18,7 @@ package struct DatabaseDraw {
     package init(seed: UInt64, engine: Stores, avoiding avoided: Set<DatabaseFault>) {
         self.seed = seed
         self.engine = engine
+        self.avoided = avoided
         left = avoided.reduce(into: []) { $0.formUnion($1.features(engine)) }
         random = SeededGenerator(seed: seed &* 0x9E37_79B9 &+ 77)
     }
@@ -119,7 +121,8 @@ package struct DatabaseDraw {
     }
 
     private var keyTypes: [DatabaseFeature] {
-        ColumnType.features(engine).filter { may($0) && ColumnType.of($0, engine).distinct != nil && $0 != .anyValues }
+        let excluded = avoided.reduce(into: Set([DatabaseFeature.anyValues])) { $0.formUnion($1.keys(engine)) }
+        return ColumnType.features(engine).filter { may($0) && ColumnType.of($0, engine).distinct != nil && !excluded.contains($0) }
     }
 
     private mutating func setKey(_ kind: DatabaseFeature, _ table: inout DatabaseTable) {

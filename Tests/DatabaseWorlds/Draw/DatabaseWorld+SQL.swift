@@ -91,6 +91,8 @@ extension DatabaseWorld {
         var parts = [name]
         if column.made == .serial, engine == .postgreSQL {
             parts.append("serial")
+        } else if column.made == .given, isPlainNumber(place, of: table) {
+            parts.append("INT")
         } else if !type(column).sql.isEmpty {
             parts.append(type(column).sql)
         }
@@ -115,6 +117,12 @@ extension DatabaseWorld {
         if column.isUnique { parts.append("UNIQUE") }
         if let value = column.excluded { parts.append("CONSTRAINT \(quoted("no_\(place)_\(table.name)")) CHECK (\(name) <> \(value))") }
         return parts.joined(separator: " ")
+    }
+
+    /// A key `INTEGER` is another name of the number of the row in SQLite; a key `INT` is not.
+    private func isPlainNumber(_ place: Int, of table: DatabaseTable) -> Bool {
+        engine == .sqlite && table.key == [place] && table.columns[place].type == .integers
+            && table.options.isDisjoint(with: [.withoutRowID, .descendingKey])
     }
 
     /// PostgreSQL takes immutable functions only.

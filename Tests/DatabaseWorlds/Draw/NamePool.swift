@@ -2,7 +2,7 @@
 enum NamePool {
     /// Names by what is special about them.
     static let names: [DatabaseFeature: [String]] = [
-        .swiftWord: ["class", "self", "init", "Type", "where", "protocol", "Any", "nil", "async", "some"],
+        .swiftWord: ["class", "self", "init", "Type", "where", "protocol", "nil", "async", "some"],
         .sqlWord: ["order", "select", "group", "user", "check", "from", "primary", "values"],
         .spaces: ["unit price", "two  spaces", " first", "last "],
         .quotes: ["say \"hi\"", "it's", "back`tick", "[bracket]", "\"", "semi;colon--"],
@@ -15,7 +15,7 @@ enum NamePool {
         ],
         .memberName: ["description", "hash", "children", "metadata", "state", "package", "find", "save", "hashValue", "entity", "value", "columns"],
         .stateName: ["_sk", "_pc", "surrogateKey", "pending", "is_new", "replay_counter", "rowid", "_rowid_"],
-        .tablePackages: ["packages"], .tableAny: ["any"], .tableMobile: ["mobile_notes", "mobile_operations"], .columnTrue: ["true", "false"],
+        .tablePackages: ["packages"], .tableAny: ["any", "Any"], .tableMobile: ["mobile_notes", "mobile_operations"], .columnTrue: ["true", "false"],
         .caseOnlyTables: ["PLAIN", "Plain", "plain"], .caseOnlyColumns: ["NOTE", "Note", "note"],
     ]
 

@@ -32,7 +32,7 @@ extension ColumnType {
         .fineNumbers: ColumnType(sql: "numeric(3,5)", values: ["0", "0.00123", "-0.00999", "0.00013"]),
         .roundNumbers: ColumnType(
             sql: "numeric(5,-2)", values: ["0", "100", "-1200", "1300"], specials: [.manyDigits: ["9999900"]], distinct: { "\($0 + 1)00" }),
-        .currency: ColumnType(sql: "money", values: ["0", "9.99", "-5", "13.25"]),
+        .currency: ColumnType(sql: "money", values: ["0", "9.99", "-5", "13.25"], isComparable: false),
         .objectIDs: ColumnType(sql: "oid", values: ["0", "42", "7", "13"], specials: [.manyDigits: ["4294967295"]], distinct: numbers),
         .booleans: ColumnType(sql: "boolean", values: ["true", "false", "true", "false"]),
     ]

@@ -26,15 +26,14 @@ enum Meaning: Equatable {
         case .decimal: return decimal(value, attribute)
         case .date, .time, .dateTime: return StoredTime(value, engine)?.text(attribute.type)
         case .string, .char, .bigString, .structure, .list, .nullableList:
-            guard let text = plainText(value), attribute.length.map({ text.unicodeScalars.count <= $0 }) ?? true else { return nil }
-            return text
+            return plainText(value)
         case .binary, .bigBinary:
             let bytes: [UInt8]
             switch value {
             case .bytes(let found), .brokenText(let found): bytes = found
             default: bytes = Array((plainText(value) ?? "").utf8)
             }
-            return attribute.length.map { bytes.count <= $0 } ?? true ? StoredValue.hex(bytes) : nil
+            return StoredValue.hex(bytes)
         }
     }
 
@@ -102,7 +101,15 @@ enum Meaning: Equatable {
     /// Zero has one sign.
     private static func canonical(_ number: Double) -> String { "\(number == 0 ? 0 : number)" }
 
+    /// Whether a text or bytes are longer than an attribute says: the row is held back, or shows them all the same.
+    static func isTooLong(_ value: StoredValue, for attribute: AttributeModel) -> Bool {
+        guard let length = attribute.length else { return false }
+        return (plainText(value)?.unicodeScalars.count ?? 0) > length
+    }
+
+    /// A double of SQLite is the shortest decimal that it is nearest to, or its first 15 digits.
     private static func decimal(_ value: StoredValue, _ attribute: AttributeModel) -> String? {
+        if case .real(let number) = value, number.isFinite, let text = decimal(.text("\(number)"), attribute) { return text }
         let text: String
         switch value {
         case .integer(let number): text = "\(number)"

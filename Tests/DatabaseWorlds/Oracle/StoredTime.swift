@@ -6,9 +6,9 @@ internal import Worlds
 /// A date, a time of day or both, as a database has it.
 struct StoredTime {
     /// `2024-02-29`; nil for a time of day.
-    private var day: String?
+    private let day: String?
     /// `23:59:59`, with any digits of a fraction.
-    private var clock = "00:00:00"
+    private let clock: String
 
     /// Reads a value; nil if it is not a time. SQLite's files have texts of several forms, seconds or milliseconds since 1970, and Julian days.
     init?(_ value: StoredValue, _ engine: Stores) {
@@ -31,21 +31,24 @@ struct StoredTime {
         guard let match = text.wholeMatch(of: #/(?:(\d{4}-\d\d-\d\d)(?:[ T]|$))?(?:(\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?(Z|[+-]\d\d(?::\d\d)?)?/#),
             match.1 != nil || match.2 != nil
         else { return nil }
-        day = match.1.map(String.init)
-        clock = match.2.map { String($0) + (match.3.map(String.init) ?? ":00") } ?? clock
+        let day = match.1.map(String.init), clock = match.2.map { String($0) + (match.3.map(String.init) ?? ":00") } ?? "00:00:00"
         if let day, LocalDate(day) == nil { return nil }
-        if clock.hasPrefix("24") { return nil }
-        guard let zone = match.4, zone != "Z", let day, zone.drop(while: { "+-0:".contains($0) }) != "" else { return }
-        // Times of other zones are in UTC on the device.
+        guard !clock.hasPrefix("24") else { return nil }
+        guard let zone = match.4, zone.contains(where: { "123456789".contains($0) }) else {
+            self.init(day, clock)
+            return
+        }
+        // Moments of other zones are in UTC on the device; a time of day without a zone is another one.
+        guard let day, case .dateTime(let date)? = Optional(ValueType.dateTime.attributeValue("\(day) \(Self.cut(clock, 3))")) else { return nil }
         let parts = zone.dropFirst().split(separator: ":").compactMap { Int($0) },
             minutes = (parts.first ?? 0) * 60 + (parts.count > 1 ? parts[1] : 0)
-        guard case .dateTime(let date) = ValueType.dateTime.attributeValue(ValueType.dateTime.canonical("\(day) \(cut(3))")) else { return nil }
-        let moved = date.addingTimeInterval(Double(zone.hasPrefix("-") ? minutes : -minutes) * 60)
-        self.init(seconds: moved.timeIntervalSince1970)
+        self.init(seconds: date.addingTimeInterval(Double(zone.hasPrefix("-") ? minutes : -minutes) * 60).timeIntervalSince1970)
     }
 
+    private init(_ day: String?, _ clock: String) { (self.day, self.clock) = (day, clock) }
+
     /// The clock with this number of digits of a fraction.
-    private func cut(_ digits: Int) -> String {
+    private static func cut(_ clock: String, _ digits: Int) -> String {
         let parts = clock.split(separator: "."), fraction = parts.count > 1 ? String(parts[1].prefix(digits)) : ""
         return digits == 0 ? String(parts[0]) : parts[0] + "." + fraction + String(repeating: "0", count: digits - fraction.count)
     }
@@ -54,8 +57,8 @@ struct StoredTime {
     func text(_ type: AttributeType) -> String? {
         switch type {
         case .date: day
-        case .time: cut(0)
-        default: day.map { "\($0) \(cut(3))" }
+        case .time: Self.cut(clock, 0)
+        default: day.map { "\($0) \(Self.cut(clock, 3))" }
         }
     }
 }

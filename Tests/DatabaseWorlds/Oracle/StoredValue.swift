@@ -47,6 +47,8 @@ enum StoredValue: Hashable, CustomStringConvertible {
 
     private static func nibble(_ digit: UInt8) -> UInt8 { digit <= 0x39 ? digit - 0x30 : (digit | 0x20) - 0x57 }
 
+    var isBytes: Bool { if case .bytes = self { true } else { false } }
+
     static func hex(_ bytes: [UInt8]) -> String { bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
 
     var description: String {

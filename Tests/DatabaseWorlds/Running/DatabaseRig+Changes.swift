@@ -1,5 +1,6 @@
 internal import MobileModel
 internal import MobileObjects
+internal import Worlds
 
 /// Changes of the device, each next to the same statement in the database.
 extension DatabaseRig {
@@ -33,9 +34,11 @@ extension DatabaseRig {
             """
         let done = Change(
             text: statement, index: index, object: object, columns: [change.column], before: try truth.rows(), twin: try truth.twin(statement))
+        // The reference is set before the answer is known, so that a change that cannot be made is none.
+        let isSet = try setReference(of: entity, [change.column], ["\(change.column)": text], index, object)
+        guard isSet || !isAvoided(attribute, of: object) else { return }
         try perform(done) {
-            guard try !setReference(of: entity, [change.column], ["\(change.column)": text], index, object) else { return try entity.update() }
-            try device.set(text, attribute, of: entity)
+            if !isSet { try device.set(text, attribute, of: entity) }
             try entity.update()
         }
     }
@@ -58,12 +61,13 @@ extension DatabaseRig {
         let done = Change(
             text: statement, index: index, object: object, columns: columns, volatile: Set(volatile), before: try truth.rows(),
             twin: try truth.twin(statement))
+        let entity = try GenericEntity(object.name, in: device.package)
+        var left = columns
+        for reference in table.references where Set(reference.columns).isSubset(of: columns) {
+            if try setReference(of: entity, reference.columns, values, index, object) { left.removeAll { reference.columns.contains($0) } }
+        }
+        guard left.allSatisfy({ attribute($0, of: table, object).map { !isAvoided($0, of: object) } ?? true }) else { return }
         try perform(done) {
-            let entity = try GenericEntity(object.name, in: device.package)
-            var left = columns
-            for reference in table.references where Set(reference.columns).isSubset(of: columns) {
-                if try setReference(of: entity, reference.columns, values, index, object) { left.removeAll { reference.columns.contains($0) } }
-            }
             for place in left {
                 guard let attribute = attribute(place, of: table, object) else { continue }
                 try device.set(values["\(place)"] ?? nil, attribute, of: entity)
@@ -80,6 +84,12 @@ extension DatabaseRig {
         let statement = "DELETE FROM \(world.name(index)) WHERE \(world.condition(row, of: index))"
         let done = Change(text: statement, index: index, object: object, columns: [], before: try truth.rows(), twin: try truth.twin(statement))
         try perform(done) { try entity.delete() }
+    }
+
+    /// Whether the attribute is part of a reference, which is set by its object only as long as the fault is known.
+    private func isAvoided(_ attribute: AttributeModel, of object: ObjectModel) -> Bool {
+        avoided.contains(.attributeOfReference)
+            && object.relationships.contains { $0.cardinality == .manyToOne && $0.mapping.contains { $0.source == attribute.name } }
     }
 
     /// Sets a reference by its object, as applications do.
@@ -114,7 +124,8 @@ extension DatabaseRig {
         changes += 1
         do { try body() } catch {
             note("\(change.text): the device refuses it: \(error)")
-            guard case .accepted = change.twin else { return }
+            // SQLite does not enforce the lengths that its declarations have.
+            guard case .accepted = change.twin, !isTooLong(change) else { return }
             throw DatabaseFailure(kind: .refusedLocally, text: "\(change.text): \(error)")
         }
         let answer: DatabaseDevice.Answer
@@ -139,6 +150,16 @@ extension DatabaseRig {
         try synchronizeAndCompare("after \(change.text)")
     }
 
+    private func isTooLong(_ change: Change) -> Bool {
+        guard world.engine == .sqlite, case .accepted(let rows) = change.twin else { return false }
+        let table = world.tables[change.index], known = Set(change.before[change.index].values)
+        return change.columns.contains { place in
+            guard let attribute = attribute(place, of: table, change.object), let length = attribute.length else { return false }
+            let isDeclared = ColumnType.of(table.columns[place].type, .sqlite).sql.hasSuffix("(\(length))")
+            return isDeclared && rows[change.index].values.contains { !known.contains($0) && Meaning.isTooLong($0[place], for: attribute) }
+        }
+    }
+
     private func compare(_ change: Change, _ expected: DatabaseTruth.Rows) throws {
         let table = world.tables[change.index], engine = world.engine
         var set: [Int: (StoredValue, StoredValue) -> Bool] = [:]
@@ -146,7 +167,7 @@ extension DatabaseRig {
             guard let attribute = attribute(place, of: table, change.object) else { continue }
             set[place] = { one, other in
                 let first = Meaning(one, in: attribute, engine)
-                return first != .unfit && first == Meaning(other, in: attribute, engine)
+                return first != .unfit && one.isBytes == other.isBytes && first == Meaning(other, in: attribute, engine)
             }
         }
         let rows = ChangedRows(world: world, before: change.before, expected: expected, table: change.index, set: set, volatile: change.volatile)

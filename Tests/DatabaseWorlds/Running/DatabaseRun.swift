@@ -201,16 +201,17 @@ final class DatabaseRig {
             }
         }
         for (key, row) in rows[index].sorted(by: { "\($0.key)" < "\($1.key)" }) {
-            var unfit: [String] = [], expected: [(AttributeModel, String?)] = []
+            var unfit: [String] = [], expected: [(AttributeModel, String?)] = [], mayBeHeldBack = false
             for place in table.columns.indices {
                 guard let attribute = attribute(place, of: table, object) else { continue }
+                mayBeHeldBack = mayBeHeldBack || Meaning.isTooLong(row[place], for: attribute)
                 switch Meaning(row[place], in: attribute, world.engine) {
                 case .shown(let text): expected.append((attribute, text))
                 case .unfit: unfit.append("\(table.columns[place].name) = \(row[place])")
                 }
             }
             guard let shownKey = shownKey(key, of: table, object), let entity = shown.removeValue(forKey: shownKey) else {
-                guard unfit.isEmpty else { continue }
+                guard unfit.isEmpty, !mayBeHeldBack else { continue }
                 throw DatabaseFailure(kind: .missingRow, text: "\(moment), \(table.name): the row \(key) is not on the device")
             }
             for (attribute, text) in expected {
