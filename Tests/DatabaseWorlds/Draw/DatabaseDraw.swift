@@ -196,7 +196,7 @@ package struct DatabaseDraw {
             world.tables[index].columns.append(column)
         } else if [.generatedKey, .plainKey, .typedKey, .functionKey, .compositeKey, .noKey].contains(feature) {
             index = world.tables.count - 1
-            if world.tables[index].references.isEmpty { setKey(feature, &world.tables[index]) }
+            forceKey(feature, index, &world)
         } else {
             forceOther(feature, index, &world)
         }
@@ -222,6 +222,16 @@ package struct DatabaseDraw {
             let place = Int.random(in: 0..<world.tables[index].columns.count, using: &random)
             world.tables[index].columns[place].name = name(ofTable: false, feature)
         }
+    }
+
+    /// Gives a table another key, unless references know its columns by their places.
+    @discardableResult
+    private mutating func forceKey(_ kind: DatabaseFeature, _ index: Int, _ world: inout DatabaseWorld) -> Bool {
+        guard world.tables[index].references.isEmpty, !world.tables.contains(where: { $0.references.contains { $0.table == index } }) else {
+            return false
+        }
+        setKey(kind, &world.tables[index])
+        return true
     }
 
     private mutating func forceOther(_ feature: DatabaseFeature, _ index: Int, _ world: inout DatabaseWorld) {
@@ -256,10 +266,10 @@ package struct DatabaseDraw {
             column.isNullable = column.isComputed
             world.tables[index].columns.append(column)
         case .descendingKey:
-            setKey(.plainKey, &world.tables[0])
+            guard forceKey(.plainKey, 0, &world) else { return }
             world.tables[0].options.insert(.descendingKey)
         case .autoincrement:
-            setKey(.generatedKey, &world.tables[0])
+            guard forceKey(.generatedKey, 0, &world) else { return }
             world.tables[0].options.insert(.autoincrement)
         case .selfReference: addReference(to: index, target: index, &world)
         case .forwardReference:
@@ -273,7 +283,7 @@ package struct DatabaseDraw {
                 onDelete: onDelete, &world)
         case .compositeReference:
             if last == 0 { world.tables.append(table()) }
-            if world.tables.allSatisfy({ $0.references.isEmpty }) { setKey(.compositeKey, &world.tables[0]) }
+            forceKey(.compositeKey, 0, &world)
             addReference(to: world.tables.count - 1, target: 0, &world)
         case .uniqueReference:
             var column = self.column(element(keyTypes))

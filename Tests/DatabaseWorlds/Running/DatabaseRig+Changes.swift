@@ -152,11 +152,11 @@ extension DatabaseRig {
 
     private func isTooLong(_ change: Change) -> Bool {
         guard world.engine == .sqlite, case .accepted(let rows) = change.twin else { return false }
-        let table = world.tables[change.index], known = Set(change.before[change.index].values)
+        let table = world.tables[change.index]
         return change.columns.contains { place in
             guard let attribute = attribute(place, of: table, change.object), let length = attribute.length else { return false }
             let isDeclared = ColumnType.of(table.columns[place].type, .sqlite).sql.hasSuffix("(\(length))")
-            return isDeclared && rows[change.index].values.contains { !known.contains($0) && Meaning.isTooLong($0[place], for: attribute) }
+            return isDeclared && rows[change.index].values.contains { Meaning.isTooLong($0[place], for: attribute) }
         }
     }
 
