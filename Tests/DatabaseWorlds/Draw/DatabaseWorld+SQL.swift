@@ -59,7 +59,8 @@ extension DatabaseWorld {
     private func create(_ index: Int) -> [String] {
         let table = tables[index]
         var parts = table.columns.indices.map { declaration($0, of: table) }
-        let isInline = engine == .sqlite && table.key.count == 1 && table.columns[table.key[0]].made == .serial
+        let isInline =
+            engine == .sqlite && table.key.count == 1 && (table.columns[table.key[0]].made == .serial || table.options.contains(.descendingKey))
         if !table.key.isEmpty, !isInline {
             parts.append("PRIMARY KEY (\(list(table.key, of: table)))")
         }
