@@ -23,7 +23,7 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     case vagueRefusals
     /// The values that an enumeration allows are not in the model.
     case enumsUndocumented
-    /// Infinity and what is not a number end the synchronization, or arrive as other values.
+    /// Infinity and NaN end the synchronization, or arrive as other values.
     case infiniteValues
     /// Dates before our era lose that, and dates beyond the year 9999 do not arrive.
     case datesBeyond
@@ -56,7 +56,7 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     /// A foreign-key attribute that is set is not the reference: it is accepted and lost.
     case attributeOfReference
 
-    /// What the draw leaves out.
+    /// The features that the draw leaves out.
     package func features(_ engine: Stores) -> Set<DatabaseFeature> {
         switch self {
         case .bytesUnseen: [.geometries, .points, .bytesInText]

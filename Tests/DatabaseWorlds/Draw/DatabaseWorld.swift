@@ -13,7 +13,7 @@ package struct DatabaseTable: Codable, Equatable, Sendable {
     package var columns: [DatabaseColumn]
     /// The columns of the primary key, by their places.
     package var key: [Int]
-    /// What the table has besides columns, key and references.
+    /// Parts of the table apart from columns, key and references.
     package var options: Set<DatabaseFeature> = []
     package var references: [DatabaseReference] = []
     /// The rows at the beginning: a value for each column, as SQL.
@@ -42,7 +42,7 @@ package struct DatabaseColumn: Codable, Equatable, Sendable {
     /// Values of rows that are not ordinary.
     package var specials: Set<DatabaseFeature> = []
 
-    /// Who makes the values.
+    /// The maker of the values.
     package enum Made: String, Codable, Sendable {
         case given, serial, identityAlways, identityByDefault, stored, virtual
     }
@@ -91,7 +91,7 @@ extension DatabaseTable {
 }
 
 extension DatabaseWorld {
-    /// What the tables, columns and values have.
+    /// The features of tables, columns and values.
     package var features: Set<DatabaseFeature> {
         var features: Set<DatabaseFeature> = []
         for (index, table) in tables.enumerated() { features.formUnion(self.features(of: table, at: index)) }

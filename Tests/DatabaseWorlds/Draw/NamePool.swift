@@ -26,7 +26,7 @@ enum NamePool {
     private static let features: [String: DatabaseFeature] = Dictionary(
         names.flatMap { feature, names in names.map { ($0, feature) } }, uniquingKeysWith: { min($0, $1) })
 
-    /// What is special about a name; names in other letters of case are special only with one another.
+    /// The features of a name; names in other letters of case are special only with one another.
     static func features(of name: String) -> Set<DatabaseFeature> { features[name].map { [$0] } ?? [] }
 
     /// A name of SQL in quotation marks.

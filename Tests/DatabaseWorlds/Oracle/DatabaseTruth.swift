@@ -8,7 +8,7 @@ struct DatabaseTruth {
     /// The rows of each table at one moment, by their keys; rows of a table without a key by all their values.
     typealias Rows = [[[StoredValue]: [StoredValue]]]
 
-    /// What the database itself does with a change.
+    /// The result of a change in the database itself.
     enum Twin {
         /// The rows after the change.
         case accepted(Rows)

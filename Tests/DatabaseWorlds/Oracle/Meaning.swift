@@ -3,7 +3,7 @@ internal import MobileModel
 internal import MobileObjects
 internal import Worlds
 
-/// What an attribute shows of a stored value, in one form for each value: the expectation for the device.
+/// The value that an attribute shows of a stored one, in one form for each value: the expectation for the device.
 enum Meaning: Equatable {
     /// NULL, or a value.
     case shown(String?)

@@ -3,7 +3,7 @@ internal import MobileModel
 internal import MobileObjects
 internal import Worlds
 
-/// A date, a time of day or both, as a database has it.
+/// A date, a time of day or both, in the form of a database.
 struct StoredTime {
     /// `2024-02-29`; nil for a time of day.
     private let day: String?
@@ -53,7 +53,7 @@ struct StoredTime {
         return digits == 0 ? String(parts[0]) : parts[0] + "." + fraction + String(repeating: "0", count: digits - fraction.count)
     }
 
-    /// What an attribute shows of it; nil if it cannot have such a value. Digits that the attribute does not have are cut.
+    /// The text that an attribute shows of it; nil if it cannot have such a value. Digits that the attribute does not have are cut.
     func text(_ type: AttributeType) -> String? {
         switch type {
         case .date: day

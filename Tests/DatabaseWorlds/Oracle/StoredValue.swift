@@ -1,7 +1,7 @@
 internal import Foundation
 internal import Worlds
 
-/// A value as a database has it, read without code of the product.
+/// A value of a database, read without code of the product.
 enum StoredValue: Hashable, CustomStringConvertible {
     case null
     case integer(Int64)

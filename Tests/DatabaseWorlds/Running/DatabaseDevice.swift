@@ -86,7 +86,7 @@ final class DatabaseDevice {
         try entity.setLargeValue(writer.finish(), ofAttribute: index)
     }
 
-    /// What the server said to the operations of a synchronization.
+    /// The answer of the server to the operations of a synchronization.
     enum Answer {
         case accepted, deferred
         case rejected(String)

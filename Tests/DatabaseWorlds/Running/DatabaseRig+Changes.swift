@@ -34,7 +34,7 @@ extension DatabaseRig {
             """
         let done = Change(
             text: statement, index: index, object: object, columns: [change.column], before: try truth.rows(), twin: try truth.twin(statement))
-        // The reference is set before the answer is known, so that a change that cannot be made is none.
+        // The reference is set before the answer is known, so that one that cannot be set makes no change.
         let isSet = try setReference(of: entity, [change.column], ["\(change.column)": text], index, object)
         guard isSet || !isAvoided(attribute, of: object) else { return }
         try perform(done) {

@@ -12,7 +12,7 @@ package struct DatabaseRun: Sendable {
     package var failure: DatabaseFailure?
     /// A line for each change of the device.
     package var trace: [String] = []
-    /// What the changes were about.
+    /// The number of changes that the device made.
     package var changes = 0
 
     /// Runs a database.
