@@ -124,7 +124,7 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 	SOAK_SECONDS=60 TSAN_OPTIONS=halt_on_error=1 \
 	    swift test --disable-xctest --scratch-path .build/thread --sanitize=thread --filter MixedLoadTests
 
-# Settings are in the environment, and `Tests/Worlds/README.md` has them. In memory, because worlds make many small files.
+# Settings are in the environment, and `Tests/Worlds/README.md` and `Tests/DatabaseWorlds/README.md` have them. In memory, because worlds make many small files.
 worlds: ready ## run random worlds of devices, server and back end (SEED, WORLDS, default 1000 from seed 0); what fails is shrunk (ARGS: files to run again)
 	@swift build -c release --product run-worlds --quiet $(DEMO_BUILD)
 	@.ci/in-memory .build/release/run-worlds $(ARGS)

@@ -65,7 +65,7 @@ extension DatabaseDraw {
             if table.key.isEmpty || !table.options.isDisjoint(with: [.inheritance, .otherSchema]) { table.options.remove(.partitions) }
             for place in table.columns.indices { table.columns[place].isUnique = false }
             for place in table.columns.indices where table.columns[place].made == .identityAlways || table.columns[place].made == .identityByDefault {
-                table.columns[place].made = .serial
+                table.columns[place].made = table.key.contains(place) ? .serial : .given
             }
         }
         if table.options.contains(.inheritance), table.columns.contains(where: { $0.name == "extra" }) { table.options.remove(.inheritance) }

@@ -46,7 +46,7 @@ extension DatabaseFeature {
         .smallIntegers, .enums, .numberedEnums, .domains, .checkedDomains, .arrays, .sizedArrays, .numberArrays, .ranges, .multiranges, .binaryJSON,
         .foldedTexts, .intervals, .zonedTimes, .zonedTimestamps, .networks, .bits, .names, .xml, .composites, .singleCharacters, .objectIDs,
         .searchTexts,
-        .roundNumbers, .fineNumbers, .currency, .shapes, .infiniteTime, .notANumber, .beforeChrist, .farFuture, .endOfDay, .identityAlways,
+        .roundNumbers, .fineNumbers, .currency, .shapes, .infiniteTime, .notANumber, .beforeChrist, .farFuture, .identityAlways,
         .identityByDefault, .functionKey, .partitions, .inheritance, .otherSchema, .hiddenTable, .hiddenColumn, .caseOnlyColumns, .caseOnlyTables,
     ]
 
