@@ -173,7 +173,7 @@ let package = Package(
         .executableTarget(
             name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
         .testTarget(
-            name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds"], swiftSettings: swift),
+            name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds", "mobile"], swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),

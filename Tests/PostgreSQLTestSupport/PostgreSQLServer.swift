@@ -193,6 +193,12 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
+    /// Stops the server at once, without a checkpoint, and starts it: it recovers from its log.
+    package func restartAtOnce() throws {
+        running.withLock { $0.take() }?.stop("immediate")
+        try start()
+    }
+
     /// Stops and starts the server.
     package func restart() throws {
         stop()

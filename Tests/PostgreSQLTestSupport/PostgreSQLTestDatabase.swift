@@ -24,6 +24,13 @@ package final class PostgreSQLTestDatabase: Sendable {
         return try PostgreSQLTestDatabase(on: server, template: template)
     }
 
+    /// Makes a copy of a database of this server, which `prepare` fills the first time.
+    package convenience init(
+        copyOf template: String, on server: PostgreSQLServer, _ prepare: (PostgreSQLConfiguration) throws -> Void
+    ) throws {
+        try self.init(on: server, template: try server.template(template, prepare))
+    }
+
     /// Makes a copy of a database without open connections.
     package convenience init(copyOf database: PostgreSQLTestDatabase) throws { try self.init(on: database.server, template: database.name) }
 

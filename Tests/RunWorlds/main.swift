@@ -28,19 +28,23 @@ func avoidedFaults<Fault: RawRepresentable<String> & CaseIterable & Hashable>() 
     return faults
 }
 
-/// `MODE=stores`: back end and state in PostgreSQL.
+/// `MODE=stores`: back end and state in PostgreSQL. `MODE=processes`: the server as processes, too.
 func chosenStores() -> Stores {
     let text = ProcessInfo.processInfo.environment["MODE"] ?? ""
-    guard let stores = ["": Stores.sqlite, "process": .sqlite, "stores": .postgreSQL][text] else {
+    guard let stores = ["": Stores.sqlite, "process": .sqlite, "stores": .postgreSQL, "processes": .processes][text] else {
         print(
             """
-            MODE=\(text): use process (everything in one process, with SQLite), stores (back end and state in PostgreSQL), databases (any database, in \
-            SQLite), or databases-postgresql
+            MODE=\(text): use process (everything in one process, with SQLite), stores (back end and state in PostgreSQL), processes, databases (any \
+            database, in SQLite), or databases-postgresql
             """)
         exit(64)
     }
     guard stores == .sqlite || PostgreSQLInstallation.programs != nil else {
-        print("MODE=stores: \(PostgreSQLInstallation.isMissing)")
+        print("MODE=\(text): \(PostgreSQLInstallation.isMissing)")
+        exit(69)
+    }
+    if stores == .processes, let missing = WorldRun.missingForProcesses {
+        print("MODE=processes: \(missing)")
         exit(69)
     }
     return stores
@@ -52,9 +56,10 @@ let avoided: Set<KnownFault> = avoidedFaults(), stores = chosenStores()
 let steps = number("STEPS", 60, 0...10_000), shrinks = number("SHRINK", 600, 0...1_000_000), shown = number("SHOWN", 3, 0...1_000_000)
 
 /// Shows a failed world as a short history, and writes it to a file that `Tests/Worlds/Found` can take.
-func show(_ found: WorldSeries.Found) throws {
+func show(_ found: WorldSeries.Found) async throws {
     var shrinker = Shrinker(avoiding: avoided, in: stores, runs: shrinks)
-    let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure), run = WorldRun(small, avoiding: avoided, in: stores)
+    let began = ContinuousClock.now, small = shrinker.shrink(found.world, found.failure),
+        run = await WorldRun.repeated(small, avoiding: avoided, in: stores)
     print(
         "\nSeed \(found.seed), \(small.steps.count) steps (shrunk in \((ContinuousClock.now - began).formatted(.units(allowed: [.seconds], width: .wide))))"
     )
@@ -104,7 +109,7 @@ if count > 1 {
     let missing = series.met.missing
     print("\nNever met (\(missing.count)): \(missing.prefix(40).joined(separator: "; "))\(missing.count > 40 ? " ..." : "")")
 }
-for found in series.found.prefix(shown) { try show(found) }
+for found in series.found.prefix(shown) { try await show(found) }
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
 print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", series.met.count, steps, seconds, threads, series.found.count))
 exit(series.found.isEmpty ? 0 : 1)

@@ -27,6 +27,15 @@ import Testing
         #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
     }
 
+    static let processesAreMissing = WorldRun.missingForProcesses
+
+    @Test(.enabled(if: processesAreMissing == nil, "\(processesAreMissing ?? "")"), arguments: seeds.prefix(2))
+    func `a world whose server is processes that are killed, stopped and replaced`(seed: UInt64) async {
+        var draw = Draw(seed: seed)
+        let run = await WorldRun.apart(draw.world(steps: 40, in: .processes), avoiding: Set(KnownFault.allCases), in: .processes)
+        #expect(run.failure == nil, "\(run.trace.suffix(12).joined(separator: "\n"))")
+    }
+
     @Test func `a seed gives the same world, and the same history each time`() async throws {
         for seed in [3, 17] as [UInt64] {
             var one = Draw(seed: seed), other = Draw(seed: seed)
@@ -65,6 +74,7 @@ import Testing
     func `a history that failed once`(file: String) async throws {
         let history = try FoundHistory(contentsOf: Repository.file("Tests/Worlds/Found/\(file)"))
         guard history.stores != .postgreSQL || PostgreSQLInstallation.runsTests else { return }
+        guard history.stores != .processes || WorldRun.missingForProcesses == nil else { return }
         let run = await history.run()
         guard let fault = history.fault else {
             #expect(run.failure == nil, "\(run.trace.joined(separator: "\n"))")
@@ -93,7 +103,7 @@ import Testing
         for (name, value) in [
             ("THREADS", "-1"), ("THREADS", "0"), ("STEPS", "-5"), ("WORLDS", "0"), ("SEED", "18446744073709551615"), ("SHOWN", "-1"),
             ("SHRINK", "many"),
-            ("KNOWN", "all"), ("MODE", "processes"),
+            ("KNOWN", "all"), ("MODE", "threads"),
         ] {
             let refused = try run([], [name: value])
             #expect(refused.status == 64 && refused.output.hasPrefix("\(name)=\(value): use "), "\(refused.output)")

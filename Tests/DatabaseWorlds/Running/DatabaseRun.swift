@@ -53,7 +53,8 @@ final class DatabaseRig {
             database = nil
             place = folder.file("enterprise.db")
             enterprise = try SQLiteEnterprise(path: place)
-        case .postgreSQL:
+        // No database is drawn for processes.
+        case .postgreSQL, .processes:
             let made = try PostgreSQLTestDatabase()
             database = made
             func address(_ user: String) -> String { "postgresql://\(user)@/\(made.name)?host=\(made.server.folder)&port=\(made.server.port)" }

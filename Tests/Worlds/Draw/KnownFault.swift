@@ -25,6 +25,14 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case foreignClient
     /// A device whose subscription an operator has removed does not become unsubscribed.
     case removedSubscription
+    /// An operation that arrives while a column of its table has another name is rejected, and stays so when the column is back.
+    case schemaChangeRejects
+    /// Pieces of a long upload are in temporary folders of several processes: the upload never ends.
+    case scatteredUploads
+    /// Processes that start at the same time on a new state make the same tables, and one of them ends.
+    case startsAtOnce
+    /// A device gets an error when one of several processes leaves.
+    case drainDisturbs
 }
 
 extension World {
@@ -46,6 +54,9 @@ extension World {
                     world.objects[object].attributes[index].type = .decimal
                 }
             }
+        }
+        if faults.contains(.scatteredUploads), let processes, processes > 1 {
+            for object in world.objects.indices { world.objects[object].hasText = false }
         }
         // PostgreSQL has a type for times.
         if faults.contains(.textOfTimeKeys), stores == .sqlite {

@@ -1,10 +1,14 @@
 /// Where a world has its back end and the state of its server.
-package enum Stores: String, Codable, CaseIterable, Sendable { case sqlite, postgreSQL }
+package enum Stores: String, Codable, CaseIterable, Sendable {
+    case sqlite, postgreSQL
+    /// In PostgreSQL, and the server is processes of its own.
+    case processes
+}
 
 extension ValueType {
     /// The type of the column. It holds more than the attribute, as columns of other applications often do.
     func column(_ stores: Stores) -> String {
-        guard stores == .postgreSQL else { return column }
+        guard stores != .sqlite else { return column }
         return switch self {
         case .string: "TEXT"
         case .int, .long: "BIGINT"
@@ -19,7 +23,7 @@ extension ValueType {
 
     /// Values that the column can hold and the attribute cannot, as SQL.
     func unfitValues(_ stores: Stores) -> [String] {
-        guard stores == .postgreSQL else { return unfitValues }
+        guard stores != .sqlite else { return unfitValues }
         return switch self {
         case .string: ["'\(String(repeating: "long ", count: 20))'"]
         case .int: ["3000000000"]

@@ -8,6 +8,8 @@ package struct World: Codable, Equatable, Sendable {
     /// The regions that each user may see: those of parameters that the server binds to users.
     package var users: [Set<Region>]
     package var steps: [Step]
+    /// The number of processes of its server, where it has processes.
+    package var processes: Int?
 }
 
 /// A part of the rows of a partitioned object.
@@ -36,6 +38,8 @@ package struct WorldObject: Codable, Equatable, Sendable {
     package var isAside = false
     /// Whether an update or delete of a row that changed meanwhile is refused.
     package var refusesConflicts = false
+    /// Whether it has an attribute for texts of any length. In PostgreSQL only.
+    package var hasText = false
     package var triggers: Set<Trigger> = []
 
     /// The primary key.
@@ -119,6 +123,10 @@ package struct Step: Codable, Equatable, Sendable {
         case restartServer, loseState, saveState, restoreState, prune, passTime, changeRights, removeSubscription
         // Another user with the messages of his own.
         case impersonate
+        // Tables of the back end, while devices work.
+        case renameColumn
+        // Processes, and what needs a network of its own.
+        case killProcess, stopProcess, drainProcess, cutConnections, restartPostgreSQL, removeDevice, writeText
     }
 }
 

@@ -13,7 +13,7 @@ extension World {
         let model = objects[object], keys = keyColumns(object)
         let attributes = columns(object, version: version).map { column, type in
             let name = attribute(ofColumn: column, object, version: version)
-            var members = "\"name\": \"\(name)\", \(type.modelled)"
+            var members = "\"name\": \"\(name)\", \(column == LongText.column ? LongText.modelled : type.modelled)"
             if name != column { members += ", \"was\": \"\(column)\"" }
             if isSearchable(column, object) { members += ", \"searchable\": true" }
             if isNullable(column, object) { members += ", \"nullable\": true" }
@@ -74,7 +74,7 @@ extension World {
 
     func isNullable(_ column: String, _ object: Int) -> Bool {
         let model = objects[object]
-        if column == "made" { return true }
+        if column == "made" || column == LongText.column { return true }
         if column.first == "a", let index = Int(column.dropFirst()) { return model.attributes[index].isNullable }
         guard let index = model.references.indices.first(where: { columns(ofReference: $0, object).contains { $0.name == column } }) else {
             return false

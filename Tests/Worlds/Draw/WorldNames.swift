@@ -26,6 +26,7 @@ extension World {
         columns += [("tag", .string), ("stamp", .string)]
         if model.hasRegion { columns.append(("region", .string)) }
         if model.triggers.contains(.compute) { columns.append(("made", .string)) }
+        if model.hasText { columns.append((LongText.column, .string)) }
         for (index, attribute) in model.attributes.enumerated() where attribute.isIn(version: version) {
             columns.append(("a\(index)", attribute.type(version: version)))
         }

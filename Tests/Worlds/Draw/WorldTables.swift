@@ -50,11 +50,13 @@ extension World {
     }
 
     /// The line of the ledger for a change of a row.
-    private func line(_ object: Int, _ change: String) -> String {
+    private func line(_ object: Int, _ change: String, without column: String? = nil) -> String {
         let before = change == "INSERT" ? "NULL" : "old.stamp", after = change == "DELETE" ? "NULL" : "new.stamp"
         let regions = [before, after].map { objects[object].hasRegion ? $0.replacing("stamp", with: "region") : "NULL" }
         // The names of the columns that an update changed.
-        let changed = allColumns(object).map { "CASE WHEN old.\($0.name) IS NOT DISTINCT FROM new.\($0.name) THEN '' ELSE '\($0.name) ' END" }
+        let changed = allColumns(object).filter { $0.name != column }.map {
+            "CASE WHEN old.\($0.name) IS NOT DISTINCT FROM new.\($0.name) THEN '' ELSE '\($0.name) ' END"
+        }
         return """
             INSERT INTO ledger (object, change, tag, before, after, before_region, after_region, columns)
             VALUES (\(object), '\(change)', \(change == "DELETE" ? "old" : "new").tag, \(before), \(after), \(regions[0]), \(regions[1]),
@@ -91,20 +93,26 @@ extension World {
             }
     }
 
+    private func function(_ table: String, _ name: String, _ body: String) -> String {
+        "CREATE FUNCTION \(table)_\(name)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body); END $$"
+    }
+
+    /// The function of PostgreSQL that writes the ledger, without a column that is not there at the moment.
+    func ledgerFunction(_ object: Int, without column: String?) -> String {
+        let lines = ["INSERT", "UPDATE", "DELETE"].map { "IF tg_op = '\($0)' THEN \(line(object, $0, without: column)); END IF" }
+        return function(Self.table(object), "ledger", lines.joined(separator: "; ") + "; RETURN NULL")
+    }
+
     private func functions(_ object: Int) -> [String] {
         let table = Self.table(object)
-        func function(_ name: String, _ body: String) -> String {
-            "CREATE FUNCTION \(table)_\(name)() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \(body); END $$"
-        }
-        let lines = ["INSERT", "UPDATE", "DELETE"].map { "IF tg_op = '\($0)' THEN \(line(object, $0)); END IF" }
         var statements = [
-            function("ledger", lines.joined(separator: "; ") + "; RETURN NULL"),
+            ledgerFunction(object, without: nil),
             "CREATE TRIGGER a_ledger AFTER INSERT OR UPDATE OR DELETE ON \(table) FOR EACH ROW EXECUTE FUNCTION \(table)_ledger()",
         ]
         for trigger in objects[object].triggers.sorted() {
             let (pattern, body) = action(trigger, table), place = trigger == .refuse ? "BEFORE" : "AFTER"
             statements += [
-                function(trigger.rawValue, trigger == .refuse ? "RAISE EXCEPTION '\(body)'" : body + "; RETURN NULL"),
+                function(table, trigger.rawValue, trigger == .refuse ? "RAISE EXCEPTION '\(body)'" : body + "; RETURN NULL"),
                 """
                 CREATE TRIGGER b_\(trigger.rawValue) \(place) INSERT OR UPDATE OF stamp ON \(table) FOR EACH ROW WHEN (new.stamp LIKE '\(pattern)')
                 EXECUTE FUNCTION \(table)_\(trigger.rawValue)()

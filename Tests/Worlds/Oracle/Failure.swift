@@ -54,5 +54,9 @@ package struct WorldFailure: Error, Equatable, Sendable {
         case restless
         /// The server cannot open.
         case serverStuck
+        /// A synchronization sends requests without an end.
+        case endless
+        /// A device gets an error where the articles promise that it gets none.
+        case disturbed
     }
 }

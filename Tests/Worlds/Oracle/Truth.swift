@@ -22,7 +22,9 @@ struct Truth {
     init(_ database: any EnterpriseDatabase, _ world: World) throws {
         for object in world.objects.indices {
             let columns = world.allColumns(object)
-            for line in try database.rows("SELECT \(columns.map(\.name).joined(separator: ", ")) FROM \(World.table(object))") {
+            for line in try database.rows(
+                "SELECT \(columns.map { $0.name == LongText.column ? LongText.expression : $0.name }.joined(separator: ", ")) FROM \(World.table(object))"
+            ) {
                 var values: [String: String] = [:]
                 for (column, value) in zip(columns, line) { values[column.name] = value.map(column.type.canonical) }
                 let tag = values["tag"] ?? ""

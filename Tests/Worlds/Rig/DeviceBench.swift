@@ -27,7 +27,7 @@ final class DeviceBench {
     let user: Int
     var subscribed: Set<Region>
     private(set) var version = 1
-    let network: WorldNetwork
+    let network: any DeviceNetwork
     private(set) var application: Application
     private(set) var package: PackageDatabase
     private let models: [PackageMetadata], folder: String, environment: MobileObjects.Environment
@@ -50,7 +50,7 @@ final class DeviceBench {
     ///   - original: a device, which is closed, whose database it gets.
     init(
         _ world: World, _ index: Int, user: Int, regions: Set<Region>, generation: Int, _ models: [PackageMetadata], version: Int,
-        _ server: ServerBench, folder: String, copying original: DeviceBench? = nil, _ clock: VirtualClock
+        _ server: any WorldServer, folder: String, copying original: DeviceBench? = nil, _ clock: VirtualClock
     )
         throws
     {
@@ -59,7 +59,7 @@ final class DeviceBench {
         self.folder = folder + "/device\(index).\(generation)"
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: false)
         let seed = world.seed &* 31 &+ UInt64(index * 100 + generation)
-        network = WorldNetwork(server, seed: seed, clock: clock)
+        network = server.network(seed: seed, clock: clock)
         let random = RandomWords(seed: seed), console = ConsoleLogger()
         // Each restored database says that it is one.
         console.level = .off
@@ -181,6 +181,10 @@ final class DeviceBench {
     private func row(_ entity: GenericEntity, _ object: Int) throws -> ShownRow {
         var values: [String: String] = [:]
         for (column, type) in world.columns(object, version: version) {
+            guard column != LongText.column else {
+                values[column] = try text(entity)
+                continue
+            }
             let name = world.attribute(ofColumn: column, object, version: version)
             values[column] = type == .largeBinary ? try largeValue(entity.bigBinary(name)) : type.canonical(try entity.value(name))
         }

@@ -4,11 +4,22 @@ internal import MobilePostgreSQL
 package final class PostgreSQLEnterprise: EnterpriseDatabase {
     private var connection: OpaquePointer?
 
-    package init(address: String) throws {
+    private let settings: String
+
+    /// - Parameter isDurable: whether its changes survive when PostgreSQL is killed.
+    package init(address: String, isDurable: Bool = false) throws {
         guard let opened = PQconnectdb(address) else { throw EnterpriseFailure(description: "no memory") }
         connection = opened
+        settings =
+            "SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = ISO; SET synchronous_commit = \(isDurable ? "on" : "off")"
         guard PQstatus(opened) == CONNECTION_OK else { throw EnterpriseFailure(description: String(cString: PQerrorMessage(opened))) }
-        try run("SET client_min_messages = warning; SET timezone = 'UTC'; SET datestyle = ISO; SET synchronous_commit = off")
+        try run(settings)
+    }
+
+    /// Connects again after a restart of PostgreSQL.
+    func reconnect() throws {
+        PQreset(connection)
+        try run(settings)
     }
 
     deinit { close() }

@@ -74,7 +74,7 @@ extension Rig {
 
     /// An operator ends the subscription of a device. It loses its rows then, and may subscribe again.
     func removeSubscription(_ device: DeviceBench) throws -> String? {
-        guard !avoided.contains(.removedSubscription) else { return nil }
+        guard !avoided.contains(.removedSubscription), let server = server as? ServerBench else { return nil }
         let package = "World:\(device.version).0"
         try check(.serverStuck, "removal of a subscription") {
             try server.removeSubscription(client: device.package.clientID, package: package)
@@ -114,16 +114,23 @@ extension Rig {
     /// Another user names the client of a device in his own messages.
     func impersonate(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
         // The id of a client that has never come is no one's yet.
-        let others = try devices.filter { try $0.user != device.user && $0.network.hasSent(as: $0.package.clientID) }
-        guard !avoided.contains(.foreignClient), let victim = picks.next(of: others) else { return nil }
+        let others = try devices.filter { other in
+            guard other.user != device.user, let network = other.network as? WorldNetwork else { return false }
+            return try network.hasSent(as: other.package.clientID)
+        }
+        guard !avoided.contains(.foreignClient), let network = device.network as? WorldNetwork, let victim = picks.next(of: others) else {
+            return nil
+        }
         let version = 1 + picks.next(2), floor: Int64 = [0, 3, 1 << 40][picks.next(3)], client = try victim.package.clientID
-        guard try device.network.impersonate(client: client, package: "World:\(version).0", settledBelow: floor) else { return nil }
+        guard try network.impersonate(client: client, package: "World:\(version).0", settledBelow: floor) else { return nil }
         return "device \(device.index) as device \(victim.index), version \(version), settled below \(floor)"
     }
 
     // MARK: Backups of the back end
 
     func backEndStep(_ kind: Step.Kind) throws -> String? {
+        // The other processes would see two lives of the back end at a time.
+        guard server is ServerBench else { return nil }
         guard kind == .restoreBackEnd else {
             try check(.serverStuck, "backup of the back end") { try saveBackEnd() }
             return ""

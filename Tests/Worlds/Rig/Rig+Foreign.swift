@@ -99,7 +99,7 @@ extension Rig {
     private func longKey(_ object: Int, _ key: [String], _ truth: Truth) -> [String] {
         switch world.objects[object].key {
         case .decimal: return [key[0] + "0001"]
-        case .dateTime where stores == .postgreSQL:
+        case .dateTime where stores != .sqlite:
             let other = truth.rows.values.filter { $0.object == object && $0.key(world)[0].count == 23 }.min { $0.tag < $1.tag }
             return [(other?.key(world) ?? key)[0] + "001"]
         default: return key

@@ -263,7 +263,7 @@ extension Rig {
     }
 
     /// Notes a change. It takes the place of one that is not submitted yet; a delete that of a rejected one, too.
-    private func record(_ made: Edit, _ device: DeviceBench) {
+    func record(_ made: Edit, _ device: DeviceBench) {
         var edit = made
         for place in places(device, edit.tag) where edits[place].isAlive {
             if case .rejected = edits[place].fate, edit.change == .delete { edits[place].isTakenBack = true }

@@ -36,7 +36,8 @@ extension Rig {
         case .restoreDevice: return try restore(device)
         case .cloneDevice: return try clone(device)
         case .unsubscribe: return try unsubscribe(device)
-        case .removeSubscription: return try removeSubscription(device)
+        case .removeSubscription:
+            return server is ServerBench ? try removeSubscription(device) : try processStep(step.kind, device, &picks)
         case .impersonate: return try impersonate(device, &picks)
         case .saveBackEnd, .restoreBackEnd: return try backEndStep(step.kind)
         case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
@@ -46,6 +47,10 @@ extension Rig {
             try afterNewKeys()
             return text
         case .restartServer, .saveState, .prune: return try serverStep(step.kind)
+        case .renameColumn: return try renameColumn(device, &picks)
+        case .writeText: return try local(device) { try self.writeText(device, &picks) }
+        case .killProcess, .stopProcess, .drainProcess, .cutConnections, .restartPostgreSQL, .removeDevice:
+            return try processStep(step.kind, device, &picks)
         case .passTime:
             let hours = [1, 30, 24 * 40, 24 * 500][picks.next(4)]
             clock.advance(by: .seconds(hours * 3600))

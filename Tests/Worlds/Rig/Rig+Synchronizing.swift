@@ -10,9 +10,11 @@ extension Rig {
         var text = "device \(device.index)" + (group.map { " \($0)" } ?? "")
         let before = try traffic(device)
         if let fault {
+            device.network.begin()
             device.network.fail(fault)
             do { try device.package.synchronize(group) } catch { text += ": \(error.code)" }
             device.network.repair()
+            try requireEnd(device)
         } else {
             try healing(device) { try device.package.synchronize(group) }
         }
@@ -36,19 +38,30 @@ extension Rig {
     func healing(_ device: DeviceBench, _ body: () throws -> Void) throws {
         for attempt in 0..<4 {
             do {
+                device.network.begin()
                 try body()
                 return
             } catch let error as SyncError {
-                guard attempt < 3 else { throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)") }
-                switch error.code {
-                case .authenticationFailed, .registrationUnknown, .applicationNotRegistered, .notFound, .invalidState:
-                    note("  device \(device.index) registers and subscribes again: \(error)")
-                    try check(.deviceStuck, "device \(device.index) cannot register again") { try device.application.register(timeout: .seconds(60)) }
-                    try check(.deviceStuck, "device \(device.index) cannot subscribe again") { try device.package.subscribe() }
-                default: throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)")
+                try requireEnd(device)
+                guard attempt < 3 else { throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)\(server.lastErrors)") }
+                guard Self.asksForRegistration(error) else {
+                    throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)\(server.lastErrors)")
                 }
+                note("  device \(device.index) registers and subscribes again: \(error)")
+                try check(.deviceStuck, "device \(device.index) cannot register again") { try device.application.register(timeout: .seconds(60)) }
+                try check(.deviceStuck, "device \(device.index) cannot subscribe again") { try device.package.subscribe() }
             }
         }
+    }
+
+    /// Whether the server does not know the device, or its subscription.
+    static func asksForRegistration(_ error: SyncError) -> Bool {
+        [.authenticationFailed, .registrationUnknown, .applicationNotRegistered, .notFound, .invalidState].contains(error.code)
+    }
+
+    /// Fails if the last synchronization had no end.
+    func requireEnd(_ device: DeviceBench) throws {
+        if device.network.hasOverrun { throw failure(.endless, "device \(device.index): its synchronization sends requests again and again") }
     }
 
     /// Takes notice of operations in the outbox that were not there before.

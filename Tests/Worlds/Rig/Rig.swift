@@ -16,10 +16,10 @@ final class Rig {
     private(set) var enterprise: any EnterpriseDatabase
     private let openEnterprise: () throws -> any EnterpriseDatabase
     let stores: Stores
-    let server: ServerBench
+    let server: any WorldServer
     let models: [PackageMetadata]
     /// Removed with the world.
-    private let database: PostgreSQLTestDatabase?
+    let database: PostgreSQLTestDatabase?
     private let folder: TemporaryDirectory
     /// Where a saved back end is.
     private var savedEnterprise: SavedEnterprise?
@@ -54,23 +54,28 @@ final class Rig {
         (self.world, self.avoided) = (world, avoided)
         (rights, formerRights) = (world.users, world.users)
         folder = try TemporaryDirectory()
-        let packages = try [1, 2].map { try PackageModel(json: world.model(version: $0)) }
+        let texts = [1, 2].map { world.model(version: $0) }, packages = try texts.map { try PackageModel(json: $0) }
         models = try packages.map { try PackageMetadata($0) }
-        let directory = folder.path, place: String
+        let directory = folder.path, place: String, ground = stores == .processes ? try ProcessGround.borrow() : nil
         switch stores {
         case .sqlite:
             database = nil
             place = directory + "/enterprise.db"
             openEnterprise = { try SQLiteEnterprise(path: place) }
-        case .postgreSQL:
-            let made = try PostgreSQLTestDatabase()
+        case .postgreSQL, .processes:
+            let made = try ground?.postgreSQL.database() ?? PostgreSQLTestDatabase(), isDurable = ground != nil
             database = made
             place = "postgresql://postgres@/\(made.name)?host=\(made.server.folder)&port=\(made.server.port)"
-            openEnterprise = { try PostgreSQLEnterprise(address: place) }
+            openEnterprise = { try PostgreSQLEnterprise(address: place, isDurable: isDurable) }
         }
         enterprise = try openEnterprise()
         try enterprise.run(world.tables(in: stores, reusesKeys: !avoided.contains(.reusedKeys)))
-        server = try ServerBench(world, packages, backEnd: place, folder: directory, stores, clock: clock)
+        server =
+            if let ground {
+                try ServerProcesses(world, texts, backEnd: place, folder: directory, ground, startsApart: avoided.contains(.startsAtOnce))
+            } else {
+                try ServerBench(world, packages, backEnd: place, folder: directory, stores, clock: clock)
+            }
     }
 
     /// Makes rows and devices, runs all steps, and checks what is there at rest.
@@ -171,6 +176,7 @@ final class Rig {
     }
 
     private func whileBackEndIsClosed(_ body: (_ path: String) throws -> Void) throws {
+        guard let server = server as? ServerBench else { return }
         try server.close()
         // Without its last connection a file of SQLite has no log file next to it.
         enterprise.close()

@@ -7,8 +7,8 @@ internal import PostgreSQLClient
 internal import PostgreSQLTestSupport
 internal import TestSupport
 
-/// The server of a world. Both versions of the package are deployed.
-final class ServerBench: Sendable {
+/// The server of a world in the process of the rig. Both versions of the package are deployed.
+final class ServerBench: WorldServer {
     private let configuration: ServerConfiguration
     private let server = SystemLock<MobileServer?>(nil)
     private let folder: String
@@ -50,6 +50,8 @@ final class ServerBench: Sendable {
         server.withLock { $0 = opened }
     }
 
+    func network(seed: UInt64, clock: VirtualClock) -> any DeviceNetwork { WorldNetwork(self, seed: seed, clock: clock) }
+
     func close() throws {
         let closed = server.withLock { server in
             defer { server = nil }
@@ -79,7 +81,6 @@ final class ServerBench: Sendable {
         try open()
     }
 
-    /// Starts again without a state, as after the loss of its disk.
     func loseState() throws {
         try close()
         if databases.withLock({ $0.state }) != nil {
@@ -102,7 +103,6 @@ final class ServerBench: Sendable {
         try open()
     }
 
-    /// - Returns: false if none was saved.
     func restoreState() throws -> Bool {
         let databases = databases.withLock { $0 }
         guard databases.saved != nil || FileManager.default.fileExists(atPath: folder + "/saved.db") else { return false }

@@ -5,8 +5,8 @@ internal import MobileStore
 internal import MobileTransport
 internal import TestSupport
 
-/// The network of one device: it breaks where a step says so, and can deliver an earlier request again.
-final class WorldNetwork: Transport {
+/// The network of one device to a server in this process.
+final class WorldNetwork: DeviceNetwork {
     private let transport: SimulatedTransport, copies: DuplicatingTransport
     private let bytes = SystemLock(0)
 
@@ -22,15 +22,11 @@ final class WorldNetwork: Transport {
         }
     }
 
-    /// The bytes that all answers had.
     var received: Int { bytes.withLock { $0 } }
 
-    /// Breaks all requests until ``repair()``.
     func fail(_ fault: NetworkFault) { transport.conditions.fault = { _, _ in fault } }
     func repair() { transport.conditions.fault = { _, _ in nil } }
 
-    /// Delivers one of the last six uploads again; the answer is dropped.
-    /// - Returns: false if there was none.
     func sendAgain(_ pick: Int) -> Bool {
         let last = min(copies.count, 6)
         guard last > 0 else { return false }

@@ -20,9 +20,10 @@ package struct FoundHistory: Codable, Sendable {
         self.avoided = avoided.map(\.rawValue).sorted()
     }
 
-    /// Runs it again.
+    /// Runs it again; one with processes until it fails, some times at most.
     package func run() async -> WorldRun {
-        await WorldRun.apart(world, avoiding: Set(avoided.compactMap { KnownFault(rawValue: $0) }), in: stores ?? .sqlite)
+        let avoided = Set(avoided.compactMap { KnownFault(rawValue: $0) }), stores = stores ?? .sqlite
+        return await WorldRun.repeated(world, avoiding: avoided, in: stores)
     }
 
     /// The text of its file.

@@ -105,6 +105,7 @@ package struct Shrinker {
             }, &world)
         take(changed { $0.isAside = false }, &world)
         take(changed { $0.refusesConflicts = false }, &world)
+        take(changed { $0.hasText = false }, &world)
         take(changed { $0.key = .long }, &world)
         for index in world.objects[object].attributes.indices {
             take(changed { $0.attributes[index] = WorldAttribute(type: .int, isNullable: false) }, &world)

@@ -1,4 +1,6 @@
 internal import Foundation
+internal import PostgreSQLTestSupport
+internal import TestSupport
 
 /// The result of a world.
 package struct WorldRun: Sendable {
@@ -14,11 +16,26 @@ package struct WorldRun: Sendable {
 
     private init(trace: [String], met: Set<Meeting>) { (failure, self.trace, self.met) = (nil, trace, met) }
 
+    /// The reason why worlds with processes cannot run here; nil where they can.
+    package static var missingForProcesses: String? {
+        if PostgreSQLInstallation.programs == nil { return PostgreSQLInstallation.isMissing }
+        if ServerArticle.nginx == nil { return ServerArticle.nginxIsMissing }
+        let program = Program.built("mobile").path
+        return FileManager.default.isExecutableFile(atPath: program) ? nil : "\(program) is not there; build the product mobile"
+    }
+
     /// Runs a world on a thread of its own: its observers need those of Swift's pool.
     package static func apart(_ world: World, avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) async -> WorldRun {
         await withCheckedContinuation { done in
             Thread.detachNewThread { done.resume(returning: WorldRun(world, avoiding: avoided, in: stores)) }
         }
+    }
+
+    /// Runs a world again until it fails: one with processes has not the same history each time.
+    package static func repeated(_ world: World, avoiding avoided: Set<KnownFault>, in stores: Stores) async -> WorldRun {
+        var run = await apart(world, avoiding: avoided, in: stores)
+        for _ in 0..<5 where stores == .processes && run.failure == nil { run = await apart(world, avoiding: avoided, in: stores) }
+        return run
     }
 
     /// Runs a world.
