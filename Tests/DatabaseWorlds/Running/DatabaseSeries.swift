@@ -15,7 +15,8 @@ package struct DatabaseSeries: Sendable {
     package private(set) var met = PairTable<DatabaseFeature>()
     /// The number of changes that devices made.
     package private(set) var changes = 0
-    private let engine: Stores
+    /// The features that databases of the series may have.
+    private let features: [DatabaseFeature]
 
     /// Draws and runs the databases of these seeds.
     /// - Parameters:
@@ -28,7 +29,8 @@ package struct DatabaseSeries: Sendable {
         _ seeds: Range<UInt64>, _ engine: Stores, avoiding avoided: Set<DatabaseFault>, threads: Int, stopsEarly: Bool = false,
         classesOfEach classes: UInt64 = 50, report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
-        self.engine = engine
+        let left = avoided.reduce(into: Set<DatabaseFeature>()) { $0.formUnion($1.features(engine)) }
+        features = DatabaseFeature.all(engine).filter { !left.contains($0) }.sorted()
         let empty = (found: [Found](), met: PairTable<DatabaseFeature>(), changes: 0)
         let parts = SeedThreads.run(seeds, threads: threads, stopsEarly: stopsEarly, from: empty) { seed, part in
             var draw = DatabaseDraw(seed: seed, engine: engine, avoiding: avoided)
@@ -50,11 +52,10 @@ package struct DatabaseSeries: Sendable {
     }
 
     /// Pairs of features that never met.
-    package var missing: [String] { met.missing(DatabaseFeature.all(engine)) }
+    package var missing: [String] { met.missing(features) }
 
     /// A line for each feature: the databases that had it, and its rarest companions.
     package var table: String {
-        let features = DatabaseFeature.all(engine).sorted()
-        return features.map { "\($0.rawValue): \(met.number($0, $0)) databases; with \(met.rarest(with: $0, features))" }.joined(separator: "\n")
+        features.map { "\($0.rawValue): \(met.number($0, $0)) databases; with \(met.rarest(with: $0, features))" }.joined(separator: "\n")
     }
 }
