@@ -139,7 +139,10 @@ extension Rig {
         guard try check(.serverStuck, "restore of the back end", restoreBackEnd) else { return nil }
         let done = Set(try Truth.ledger(enterprise).compactMap(\.after))
         for place in edits.indices {
-            guard case .accepted(let id) = edits[place].fate, !edits[place].stamp.isEmpty, !done.contains(edits[place].stamp) else { continue }
+            // An operation that a copy has inherited may never have been done.
+            guard case .accepted(let id) = edits[place].fate, !edits[place].stamp.isEmpty, !edits[place].mayRepeat,
+                !done.contains(edits[place].stamp)
+            else { continue }
             edits[place].fate = .lost(id)
             // The same stamp may come again with the operation that had it.
             edits[place].mayRepeat = true

@@ -24,10 +24,17 @@ package struct WorldRun: Sendable {
         return FileManager.default.isExecutableFile(atPath: program) ? nil : "\(program) is not there; build the product mobile"
     }
 
+    /// Of worlds that run at the same time: a test of many begins all at once, and their servers have limits of time.
+    private static let places = DispatchSemaphore(value: 4)
+
     /// Runs a world on a thread of its own: its observers need those of Swift's pool.
     package static func apart(_ world: World, avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) async -> WorldRun {
         await withCheckedContinuation { done in
-            Thread.detachNewThread { done.resume(returning: WorldRun(world, avoiding: avoided, in: stores)) }
+            Thread.detachNewThread {
+                places.wait()
+                defer { places.signal() }
+                done.resume(returning: WorldRun(world, avoiding: avoided, in: stores))
+            }
         }
     }
 
