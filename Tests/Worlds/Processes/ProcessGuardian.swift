@@ -30,7 +30,14 @@ final class ProcessGuardian: Sendable {
         shell = SystemLock((process, input.fileHandleForWriting))
     }
 
-    deinit { shell.withLock { try? $0.input.close() } }
+    deinit {
+        let process = shell.withLock { shell in
+            try? shell.input.close()
+            return shell.process
+        }
+        // A child whose status nobody takes would keep Swift Testing from seeing the ends of its own.
+        Thread.detachNewThread { process.waitUntilExit() }
+    }
 
     /// Starts a process that does not outlive the rig.
     func start(_ process: ChildProcess) throws {
