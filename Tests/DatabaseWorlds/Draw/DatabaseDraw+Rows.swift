@@ -30,10 +30,10 @@ extension DatabaseDraw {
     /// Keeps the rules of SQLite's columns of times away from their text.
     private func repairTimes(_ table: inout DatabaseTable) {
         guard engine == .sqlite, avoided.contains(.textOfTimes) else { return }
-        for place in table.columns.indices where [.timestamps, .dateTimes].contains(table.columns[place].type) {
+        for place in table.columns.indices
+        where [.timestamps, .dateTimes].contains(table.columns[place].type) || table.columns[place].specials.contains(.numberInTime) {
             (table.columns[place].excluded, table.columns[place].isUnique) = (nil, false)
-            // Computed columns and triggers are about one of the columns.
-            for other in table.columns.indices where table.columns[other].isComputed { table.columns[other].made = .given }
+            // The trigger is about one of the columns.
             table.options.remove(.refusingTrigger)
         }
     }
