@@ -16,7 +16,8 @@ final class ProcessGuardian: Sendable {
             -) case $all in *" $number "*) all="${all%% $number *} ${all#* $number }" ;; esac ;;
             esac
         done
-        [ "$all" = " " ] || kill -KILL $all 2>&-
+        # With their groups: nginx has workers, which do not end with it.
+        for number in $all; do kill -KILL "-$number" 2>&-; done
         """
 
     init() throws {
