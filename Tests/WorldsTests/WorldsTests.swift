@@ -6,7 +6,7 @@ import Testing
 @testable import Worlds
 
 /// Random worlds: everything that devices, servers and back ends do together. `Tests/Worlds/README.md` says how to read a failure.
-@Suite(.serialized) struct WorldsTests {
+struct WorldsTests {
     /// `WORLDS_FIRST` and `WORLDS` in the environment give other seeds.
     static let seeds: [UInt64] = {
         let first: UInt64 = TestSetting.number("WORLDS_FIRST") ?? 0
@@ -64,7 +64,7 @@ import Testing
 }
 
 /// Histories that failed once. Those of known faults still fail; those of repaired ones do not.
-@Suite(.serialized) struct FoundHistoryTests {
+struct FoundHistoryTests {
     static let files: [String] = {
         let folder = Repository.file("Tests/Worlds/Found")
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { $0.hasSuffix(".json") }.sorted()

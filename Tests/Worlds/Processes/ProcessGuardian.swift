@@ -36,7 +36,7 @@ final class ProcessGuardian: Sendable {
             try? shell.input.close()
             return shell.process
         }
-        // A child whose status nobody takes would keep Swift Testing from seeing the ends of its own.
+        // A child whose end no thread awaits would keep Swift Testing from seeing the ends of its own.
         Thread.detachNewThread { process.waitUntilExit() }
     }
 
