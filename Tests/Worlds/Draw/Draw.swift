@@ -29,7 +29,7 @@ package struct Draw {
         for _ in 0..<100 where !World.features(of: objects).isSuperset(of: [theme.0, theme.1]) { objects = self.objects(theme) }
         let users = (0..<2).map { _ in regions() }
         let devices = (0..<Int.random(in: 1...3, using: &random)).map { _ in
-            WorldDevice(user: Int.random(in: 0...1, using: &random), regions: regions())
+            WorldDevice(user: Int.random(in: 0...1, using: &random), regions: regions(), hasOtherPackage: isOne(of: 5))
         }
         var world = World(seed: seed, objects: objects, devices: devices, users: users, steps: [])
         world.steps = (0..<steps).map { _ in step() }
@@ -45,7 +45,7 @@ package struct Draw {
             for _ in 0..<element([0, 1, 1, 1, 2]) { addReference(element([false, false, true]), &objects, object) }
             objects[object].partition = element([.all, .all, .region, .region, .bound])
             objects[object].refusesConflicts = isOne(of: 4)
-            objects[object].isAside = isOne(of: 4)
+            objects[object].group = element([.standard, .standard, .standard, .standard, .side, .far])
             if let reference = objects[object].references.first, reference.target < object, objects[reference.target].hasRegion, isOne(of: 3) {
                 objects[object].partition = .parent(0)
             }
@@ -72,7 +72,8 @@ package struct Draw {
         guard !isForward, object > 0 else {
             let target = Int.random(in: isForward ? object..<objects.count : 0..<objects.count, using: &random)
             objects[object].references.append(
-                WorldReference(target: target, isNullable: true, hasInverse: isOne(of: 2), onDelete: element([.noAction, .setNull])))
+                WorldReference(
+                    target: target, isNullable: true, hasInverse: isOne(of: 2), onDelete: element([.noAction, .setNull]), isSingle: isOne(of: 5)))
             return
         }
         let isNullable = isOne(of: 2), isComposite = !isNullable && isOne(of: 2)
@@ -115,7 +116,10 @@ package struct Draw {
         case .list: add(WorldReference(target: 0, isNullable: true, hasInverse: true), to: last)
         case .cascade: add(WorldReference(target: 0, isNullable: isOne(of: 2), onDelete: .cascade), to: last)
         case .setNull: add(WorldReference(target: 0, isNullable: true, onDelete: .setNull), to: last)
-        case .aside: objects[object].isAside = true
+        case .oneToOne: add(WorldReference(target: 0, isNullable: true, hasInverse: isOne(of: 2), isSingle: true), to: last)
+        case .linkObject: for target in [0, last / 2] { add(WorldReference(target: target, isNullable: false), to: last) }
+        case .aside: objects[object].group = .side
+        case .far: objects[object].group = .far
         case .refusesConflicts: objects[object].refusesConflicts = true
         case .computes: objects[object].triggers.insert(.compute)
         case .refuses: objects[object].triggers.insert(.refuse)
@@ -158,7 +162,7 @@ package struct Draw {
             }
             // Parts are in the group of what they belong to.
             for reference in objects[object].references where reference.isComposite && reference.target < object {
-                objects[object].isAside = objects[reference.target].isAside
+                objects[object].group = objects[reference.target].group
             }
             var owners = 0
             for index in objects[object].references.indices {
@@ -170,15 +174,19 @@ package struct Draw {
     }
 
     private static let weights: [(Step.Kind, Int)] = [
-        (.create, 10), (.edit, 10), (.touch, 3), (.moveRegion, 3), (.setReference, 8), (.delete, 4), (.saveMany, 3), (.rollBack, 1), (.submitRow, 4),
+        (.create, 10), (.edit, 10), (.touch, 3), (.moveRegion, 3), (.setReference, 8), (.delete, 4), (.saveMany, 3), (.rollBack, 1), (.refresh, 1),
+        (.page, 2), (.fillDisk, 1),
+        (.submitRow, 4),
         (.submitAll, 9), (.cancelRow, 2), (.cancelAll, 1), (.sendLost, 1),
         (.synchronize, 14), (.synchronizeGroup, 5), (.cancelSynchronization, 1), (.loseUpload, 1), (.loseAnswer, 3), (.cutDownload, 2),
         (.sendAgain, 1), (.subscribe, 2), (.unsubscribe, 1),
         (.upgrade, 1),
-        (.reopen, 1), (.cloneDevice, 1), (.replaceDevice, 1), (.saveDevice, 1), (.restoreDevice, 1), (.foreignInsert, 4), (.foreignEdit, 4),
+        (.reopen, 1), (.cloneDevice, 1), (.replaceDevice, 1), (.switchUser, 1), (.saveDevice, 1), (.restoreDevice, 1), (.foreignInsert, 4),
+        (.foreignEdit, 4),
         (.foreignMove, 2),
         (.foreignReference, 2), (.foreignDelete, 3), (.saveBackEnd, 1), (.restoreBackEnd, 1),
-        (.restartServer, 1), (.loseState, 1), (.saveState, 1), (.restoreState, 1), (.prune, 1), (.passTime, 1), (.changeRights, 1),
+        (.restartServer, 1), (.loseState, 1), (.saveState, 1), (.restoreState, 1), (.prune, 1), (.passTime, 1), (.turnBackClock, 1),
+        (.changeRights, 1), (.lock, 1), (.deploy, 1),
         (.removeSubscription, 1), (.impersonate, 1), (.renameColumn, 1),
     ]
     private static let kinds: [Step.Kind] = weights.flatMap { kind, weight in Array(repeating: kind, count: weight) }

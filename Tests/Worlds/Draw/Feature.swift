@@ -2,9 +2,10 @@
 package enum Feature: String, CaseIterable, Codable, Sendable {
     case generatedKey, longKey, stringKey, decimalKey, dateTimeKey, compositeKey
     case allRows, ownRegion, boundRegion, parentsRegion
-    case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull
-    case aside, refusesConflicts, computes, refuses, moves, archives
-    case strings, ints, longs, booleans, decimals, doubles, dates, dateTimes, wideDecimals, longDecimals, largeValues, nullableValue, unfitValue,
+    case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull, oneToOne, linkObject
+    case aside, far, refusesConflicts, computes, refuses, moves, archives
+    case strings, characters, bytes, shorts, ints, longs, integers, booleans, decimals, wideDecimals, longDecimals, floats, doubles, dates, times,
+        dateTimes, binaries, largeValues, nullableValue, unfitValue,
         searchable
     case addedAttribute, removedAttribute, renamedAttribute, retypedAttribute
 }
@@ -23,8 +24,10 @@ extension World {
             if reference.hasInverse { features.insert(.list) }
             if reference.onDelete == .cascade { features.insert(.cascade) }
             if reference.onDelete == .setNull { features.insert(.setNull) }
+            if reference.isSingle { features.insert(.oneToOne) }
         }
-        if model.isAside { features.insert(.aside) }
+        if model.references.count(where: { !$0.isNullable }) > 1 { features.insert(.linkObject) }
+        if let group = model.group.feature { features.insert(group) }
         if model.refusesConflicts { features.insert(.refusesConflicts) }
         for trigger in model.triggers {
             features.insert([.compute: .computes, .refuse: .refuses, .move: .moves, .archive: .archives][trigger] ?? .computes)
@@ -73,19 +76,36 @@ extension WorldObject.Partition {
     }
 }
 
+extension WorldObject.Group {
+    var feature: Feature? {
+        switch self {
+        case .standard: nil
+        case .side: .aside
+        case .far: .far
+        }
+    }
+}
+
 extension ValueType {
     var feature: Feature {
         switch self {
         case .string: .strings
+        case .char: .characters
+        case .byte: .bytes
+        case .short: .shorts
         case .int: .ints
         case .long: .longs
+        case .integer: .integers
         case .boolean: .booleans
         case .decimal: .decimals
         case .wideDecimal: .wideDecimals
         case .longDecimal: .longDecimals
+        case .float: .floats
         case .double: .doubles
         case .date: .dates
+        case .time: .times
         case .dateTime: .dateTimes
+        case .binary: .binaries
         case .largeBinary: .largeValues
         }
     }

@@ -31,6 +31,13 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case scatteredUploads
     /// Processes that start at the same time on a new state make the same tables, and one of them ends.
     case startsAtOnce
+    /// The server refuses a request and closes the connection before it has read the body: nginx answers 502 in place of the refusal, so that the device does
+    /// not learn that it has to log in, and sends nothing to this process for two seconds.
+    case earlyRefusals
+    /// A server that has lost its state grants keys by its clock. Where that clock is slow, it refuses rows with keys that devices already have.
+    case clockBehindKeys
+    /// A large value that was written and never saved, or came with a synchronization that was cancelled, stays in the database of the device.
+    case leftLargeValues
     /// A device gets an error when one of several processes leaves.
     case drainDisturbs
 }
@@ -45,6 +52,9 @@ extension World {
                 for index in world.objects[object].references.indices where world.objects[object].references[index].onDelete == .cascade {
                     world.objects[object].references[index].onDelete = .noAction
                 }
+                // Rows without a parent are in no partition.
+                guard case .parent(let index) = world.objects[object].partition else { continue }
+                world.objects[object].references[index].onDelete = .noAction
             }
         }
         for object in world.objects.indices {

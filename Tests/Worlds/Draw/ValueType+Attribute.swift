@@ -7,13 +7,15 @@ extension ValueType {
     package func attributeValue(_ canonical: String?) -> AttributeValue {
         guard let text = canonical else { return .null }
         switch self {
-        case .string: return .string(text)
-        case .int, .long: return .integer(Int64(text) ?? 0)
+        case .string, .char: return .string(text)
+        case .byte, .short, .int, .long, .integer: return .integer(Int64(text) ?? 0)
         case .boolean: return .boolean(text == "1")
         case .decimal, .wideDecimal, .longDecimal: return .decimal(Decimal(string: text) ?? 0)
-        case .double: return .real(Double(text) ?? 0)
+        case .float, .double: return .real(Double(text) ?? 0)
         case .date: return LocalDate(text).map { .date($0) } ?? .null
+        case .time: return LocalTime(text).map { .time($0) } ?? .null
         case .dateTime: return .dateTime(Self.date(text))
+        case .binary: return .binary(LargeContent.named(text)?.bytes ?? [])
         // Written as a stream.
         case .largeBinary: return .null
         }
@@ -24,10 +26,11 @@ extension ValueType {
         switch value {
         case .null: nil
         case .integer(let number): "\(number)"
-        case .real(let number): "\(number)"
+        case .real(let number): canonical("\(number)")
         case .decimal(let number): canonical(number.description)
         case .boolean(let isTrue): isTrue ? "1" : "0"
         case .string(let text): canonical(text)
+        case .binary(let bytes): LargeContent(bytes).name
         case .dateTime(let date): Self.text(date)
         default: canonical(value.description)
         }

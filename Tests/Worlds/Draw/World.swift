@@ -25,6 +25,8 @@ package struct WorldDevice: Codable, Equatable, Sendable {
     package var user: Int
     /// The regions that it subscribes to.
     package var regions: Set<Region>
+    /// Whether it has the other package, which has the same objects on the same tables.
+    package var hasOtherPackage = false
 }
 
 /// An object of the model, and its table. Each has a `tag`, which names its row and is never given again, and a `stamp`, which is another one after each
@@ -34,13 +36,17 @@ package struct WorldObject: Codable, Equatable, Sendable {
     package var attributes: [WorldAttribute]
     package var references: [WorldReference]
     package var partition: Partition
-    /// Whether it is in the synchronization group `side` instead of `default`.
-    package var isAside = false
+    package var group = Group.standard
     /// Whether an update or delete of a row that changed meanwhile is refused.
     package var refusesConflicts = false
     /// Whether it has an attribute for texts of any length. In PostgreSQL only.
     package var hasText = false
     package var triggers: Set<Trigger> = []
+
+    /// The synchronization group.
+    package enum Group: String, Codable, CaseIterable, Sendable {
+        case standard = "default", side, far
+    }
 
     /// The primary key.
     package enum Key: String, Codable, CaseIterable, Sendable {
@@ -101,6 +107,8 @@ package struct WorldReference: Codable, Equatable, Sendable {
     /// Whether the target has the list of rows.
     package var hasInverse = false
     package var onDelete = OnDelete.noAction
+    /// Whether at most one row refers to a row. Nullable, and no part.
+    package var isSingle = false
 
     package enum OnDelete: String, Codable, CaseIterable, Sendable { case noAction, cascade, setNull }
 }
@@ -113,14 +121,15 @@ package struct Step: Codable, Equatable, Sendable {
 
     package enum Kind: String, Codable, CaseIterable, Sendable {
         // The user.
-        case create, edit, touch, moveRegion, setReference, delete, saveMany, rollBack, submitRow, submitAll, cancelRow, cancelAll, sendLost
+        case create, edit, touch, moveRegion, setReference, delete, saveMany, rollBack, refresh, page, fillDisk, submitRow, submitAll, cancelRow,
+            cancelAll, sendLost
         // The device.
         case synchronize, synchronizeGroup, cancelSynchronization, loseUpload, loseAnswer, cutDownload, sendAgain, subscribe, unsubscribe, upgrade,
-            reopen, replaceDevice, saveDevice, restoreDevice, cloneDevice
+            reopen, replaceDevice, switchUser, saveDevice, restoreDevice, cloneDevice
         // Other applications on the back end.
         case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete, saveBackEnd, restoreBackEnd
         // The server and its operator.
-        case restartServer, loseState, saveState, restoreState, prune, passTime, changeRights, removeSubscription
+        case restartServer, loseState, saveState, restoreState, prune, passTime, turnBackClock, changeRights, removeSubscription, lock, deploy
         // Another user with the messages of his own.
         case impersonate
         // Tables of the back end, while devices work.

@@ -1,11 +1,14 @@
 /// The package model of a world, and its tables.
 extension World {
+    /// The name of a device's package.
+    func packageName(_ device: Int) -> String { devices.indices.contains(device) && devices[device].hasOtherPackage ? "Other" : "World" }
+
     /// The text of the model file.
-    package func model(version: Int) -> String {
+    package func model(version: Int, name: String = "World") -> String {
         let objects = objects.indices.map { self.object($0, version: version) }
         return """
-            {"format": 2, "name": "World", "version": "\(version).0", "backEnds": [{"name": "enterprise"}],
-             "synchronizationGroups": [{"name": "default"}, {"name": "side"}], "objects": [\(objects.joined(separator: ",\n"))]}
+            {"format": 2, "name": "\(name)", "version": "\(version).0", "backEnds": [{"name": "enterprise"}],
+             "synchronizationGroups": [{"name": "default"}, {"name": "side"}, {"name": "far"}], "objects": [\(objects.joined(separator: ",\n"))]}
             """
     }
 
@@ -25,14 +28,14 @@ extension World {
             let mapping = zip(columns, keyColumns(reference.target)).map { "\"\($0)\": \"\($1)\"" }.joined(separator: ", ")
             let inverse = reference.hasInverse ? ", \"inverse\": \"\(Self.list(object, index))\"" : ""
             return """
-                {"name": "\(Self.reference(index))", "target": "\(Self.name(reference.target))", "cardinality": "manyToOne", "mapping": {\(mapping)}\(inverse)}
+                {"name": "\(Self.reference(index))", "target": "\(Self.name(reference.target))", "cardinality": "\(reference.isSingle ? "oneToOne" : "manyToOne")", "mapping": {\(mapping)}\(inverse)}
                 """
         }
         for (child, index, reference) in references(to: object) where reference.hasInverse {
             let composite = reference.isComposite ? ", \"composite\": true" : "", inverse = Self.reference(index)
             relationships.append(
                 """
-                {"name": "\(Self.list(child, index))", "target": "\(Self.name(child))", "cardinality": "oneToMany", "inverse": "\(inverse)"\(composite)}
+                {"name": "\(Self.list(child, index))", "target": "\(Self.name(child))", "cardinality": "\(reference.isSingle ? "oneToOne" : "oneToMany")", "inverse": "\(inverse)"\(composite)}
                 """)
         }
         var columnNames: [String] = []
@@ -43,7 +46,7 @@ extension World {
         let key = keys.map { "\"\($0)\"" }.joined(separator: ", ")
         return """
             {"name": "\(Self.name(object))", "attributes": [\(attributes.joined(separator: ", "))], "primaryKey": [\(key)],
-             "relationships": [\(relationships.joined(separator: ", "))]\(parameters(object)), "synchronizationGroup": "\(model.isAside ? "side" : "default")",
+             "relationships": [\(relationships.joined(separator: ", "))]\(parameters(object)), "synchronizationGroup": "\(model.group.rawValue)",
              "operations": ["create", "update", "delete"], "conflicts": "\(model.refusesConflicts ? "refuse" : "lastWriter")",
              "binding": {"backEnd": "enterprise", "table": "\(Self.table(object))", "columns": {\(columnNames.joined(separator: ", "))}\(load(object))}}
             """

@@ -23,6 +23,9 @@ extension World {
             }
             for index in model.references.indices {
                 let constraint = self.constraint(index, object)
+                if model.references[index].isSingle {
+                    parts.append("UNIQUE (\(columns(ofReference: index, object).map(\.name).joined(separator: ", ")))")
+                }
                 if stores == .sqlite { parts.append(constraint) } else { constraints.append("ALTER TABLE \(table) ADD \(constraint)") }
             }
             statements.append("CREATE TABLE \(table) (\(parts.joined(separator: ", ")))")

@@ -52,6 +52,10 @@ package struct WorldFailure: Error, Equatable, Sendable {
         case downloadedAgain
         /// Nothing is at rest after many synchronizations.
         case restless
+        /// A database is damaged.
+        case damaged
+        /// A large value is there, and no row has it.
+        case leftOver
         /// The server cannot open.
         case serverStuck
         /// A synchronization sends requests without an end.

@@ -39,6 +39,7 @@ extension Rig {
         try compare()
         try compareLedger()
         try compareLost()
+        try compareFiles()
     }
 
     /// Lets all devices synchronize until nothing moves.
@@ -47,7 +48,7 @@ extension Rig {
         for _ in 0..<8 {
             for device in devices {
                 clock.advance(by: .seconds(600))
-                try healing(device) { try device.package.synchronize() }
+                try withChangeLog(device) { try healing(device) { try device.package.synchronize() } }
                 try noteAnswers(device)
                 try checkEdits(device)
             }
@@ -135,9 +136,17 @@ extension Rig {
         for row in shown {
             for (child, index, reference) in world.references(to: row.object) where reference.hasInverse {
                 let entity = try device.entity(row)
-                let children: Children<GenericEntity> = try entity.children(World.list(child, index))
-                let found = try children.map { try $0.value("tag").description }.sorted()
                 let expected = shown.filter { $0.object == child && parents[$0.tag]?[index] == row.tag }.map(\.tag)
+                let found: [String]
+                if reference.isSingle {
+                    let partner: GenericEntity? = try entity.parent(World.list(child, index))
+                    found = try [partner].compactMap { try $0?.value("tag").description }
+                    // Two rows refer to one while a change of the device waits.
+                    if expected.count > 1, let partner = found.first, expected.contains(partner) { continue }
+                } else {
+                    let children: Children<GenericEntity> = try entity.children(World.list(child, index))
+                    found = try children.map { try $0.value("tag").description }.sorted()
+                }
                 guard found != expected else { continue }
                 throw failure(.wrongReference, "\(place): the list of \(row.tag) has \(found), and \(expected) refer to it")
             }

@@ -47,6 +47,15 @@ extension Rig {
         if model.partition == .bound, formerRights[device.user].count < Region.allCases.count || rights[device.user].count < Region.allCases.count {
             return true
         }
+        // Another row refers to the same one, or did.
+        for (index, tag) in edit.linked where !tag.isEmpty && model.references.indices.contains(index) && model.references[index].isSingle {
+            let columns = Set(World.referenceColumns(index))
+            if ledger.contains(where: {
+                $0.object == edit.object && $0.tag != edit.tag && ($0.change != "UPDATE" || !columns.isDisjoint(with: $0.columns))
+            }) {
+                return true
+            }
+        }
         for (index, tag) in edit.linked where tag == Edit.byKey {
             let key = world.columns(ofReference: index, edit.object).map { (edit.values[$0.name] ?? nil) ?? "" }
             if truth.row(world.objects[edit.object].references[index].target, key: key, world) == nil { return true }

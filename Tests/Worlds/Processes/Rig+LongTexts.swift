@@ -8,7 +8,7 @@ extension Rig {
         let shown = try check(.localFailure, "reading all rows") { try device.shown() }
         guard let row = picks.next(of: shown.filter { world.objects[$0.object].hasText }) else { return nil }
         meet(.writeText, row.object)
-        let length = [1_300_000, 30, 70_000, 2_600_000][picks.next(4)], form = LongText.form(length: length, number: number())
+        let length = [1_300_000, 30, 70_000, 2_600_000, 950_000][picks.next(5)], form = LongText.form(length: length, number: number())
         let stamp = "d\(number())"
         let entity = try check(.localFailure, "reading \(row.tag)") { try device.entity(row) }
         try check(.localFailure, "a text of \(row.tag)") {

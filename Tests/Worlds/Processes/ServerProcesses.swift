@@ -2,6 +2,7 @@ internal import Foundation
 internal import MobileExecution
 internal import MobileModel
 internal import MobileServer
+internal import MobileSync
 internal import MobileTransport
 internal import PostgreSQLClient
 internal import PostgreSQLTestSupport
@@ -17,6 +18,7 @@ final class ServerProcesses: WorldServer {
     let ground: ProcessGround
     let count: Int
     private let folder: String, backEnd: String
+    private let modelCount: Int
     private let article: ServerArticle
     /// Whether the first process starts before the others, where a known fault would end one of them.
     private let startsApart: Bool
@@ -34,7 +36,7 @@ final class ServerProcesses: WorldServer {
 
     /// - Parameter backEnd: the address of the back end.
     init(_ world: World, _ models: [String], backEnd: String, folder: String, _ ground: ProcessGround, startsApart: Bool) throws {
-        self.startsApart = startsApart
+        (self.startsApart, modelCount) = (startsApart, models.count)
         (self.ground, self.folder, self.backEnd) = (ground, folder, backEnd)
         count = min(max(world.processes ?? 1, 1), 3)
         article = try ServerArticle()
@@ -114,7 +116,8 @@ final class ServerProcesses: WorldServer {
             "postgresql://mobile@db.example/mobile": state.configuration.address, "8081": "\(ports[index])",
             "/var/cache/mobile/segments": folder + "/segments",
         ]
-        var arguments = article.arguments.map { changes[$0] ?? $0 } + ["--model", folder + "/world2.mbo.json", "--drain-notice", "0"]
+        var arguments = article.arguments.map { changes[$0] ?? $0 } + ["--drain-notice", "0"]
+        for model in 2...modelCount { arguments += ["--model", folder + "/world\(model).mbo.json"] }
         // Without a proxy the server itself sends the files.
         for option in ["--segment-redirect", "--trusted-proxy"] where count == 1 {
             guard let place = arguments.firstIndex(of: option) else { continue }
@@ -153,6 +156,15 @@ final class ServerProcesses: WorldServer {
             return "\n    process \(index) has ended \(cause) \(process.terminationStatus)"
         }
         return (ended + answers + (0..<count).flatMap { lines("server-\($0).log", 2) }).joined()
+    }
+
+    /// Whether an error of a device is a refusal that was lost because its connection broke before all of the request was sent.
+    func hasCutOffRefusal(_ error: SyncError) -> Bool {
+        // A body that is made while it is sent cannot be sent again over another connection.
+        if error.message.contains("seek callback returned") { return true }
+        guard error.code.rawValue == 502, let log = try? String(contentsOfFile: folder + "/nginx.log", encoding: .utf8) else { return false }
+        let last = log.split(separator: "\n").last { $0.contains("[error]") } ?? ""
+        return last.contains("while sending request to upstream") || last.contains("no live upstreams")
     }
 
     /// Kills a process (SIGKILL), and waits until it is gone.

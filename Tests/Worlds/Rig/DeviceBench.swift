@@ -27,6 +27,11 @@ final class DeviceBench {
     let user: Int
     var subscribed: Set<Region>
     private(set) var version = 1
+    /// The name under which it registers.
+    let name: String
+    let packageName: String
+    /// Whether another user had the name before.
+    let hasFormerUser: Bool
     let network: any DeviceNetwork
     private(set) var application: Application
     private(set) var package: PackageDatabase
@@ -47,15 +52,19 @@ final class DeviceBench {
 
     /// - Parameters:
     ///   - generation: another number makes another device in the same place.
+    ///   - name: the name under which it registers; nil for one of its own.
     ///   - original: a device, which is closed, whose database it gets.
     init(
-        _ world: World, _ index: Int, user: Int, regions: Set<Region>, generation: Int, _ models: [PackageMetadata], version: Int,
-        _ server: any WorldServer, folder: String, copying original: DeviceBench? = nil, _ clock: VirtualClock
+        _ world: World, _ index: Int, user: Int, regions: Set<Region>, generation: Int, _ packageName: String, _ models: [PackageMetadata],
+        version: Int, name: String?, _ server: any WorldServer, folder: String, copying original: DeviceBench? = nil, _ clock: VirtualClock
     )
         throws
     {
         (self.world, self.index, self.id, self.models) = (world, index, generation, models)
         (self.user, subscribed) = (user, regions)
+        hasFormerUser = name != nil
+        let name = name ?? "device \(index).\(generation)"
+        (self.name, self.packageName) = (name, packageName)
         self.folder = folder + "/device\(index).\(generation)"
         try FileManager.default.createDirectory(atPath: self.folder, withIntermediateDirectories: false)
         let seed = world.seed &* 31 &+ UInt64(index * 100 + generation)
@@ -67,7 +76,7 @@ final class DeviceBench {
         application = try Application(
             identifier: "World", profile: ConnectionProfile(path: self.folder + "/application.db"), transport: network,
             retryPolicy: RetryPolicy(initialDelay: .seconds(360_000), maximumDelay: .seconds(360_000)),
-            makeDeviceID: { "device \(index).\(generation)" })
+            makeDeviceID: { name })
         application.connectionProperties = ConnectionProperties(
             serverName: "mobile.example", loginCredentials: LoginCredentials(user: ServerBench.user(user), password: ServerBench.password))
         self.version = version
@@ -79,8 +88,12 @@ final class DeviceBench {
             metadata: models[version - 1], profile: ConnectionProfile(path: self.folder + "/world.db"), environment: environment)
         try package.openConnection()
         package.application = application
+        if logsChanges { try package.enableChangeLog() }
         try observe()
     }
+
+    /// In another eighth, each device has a change log.
+    var logsChanges: Bool { world.seed % 8 == 5 }
 
     /// Begins to observe after the database was opened, which ended the former observers.
     private func observe() throws {
@@ -197,6 +210,19 @@ final class DeviceBench {
         let bytes = try stream.read(Int(length))
         try stream.close()
         return LargeContent(bytes ?? []).name
+    }
+
+    /// The row with the values of an object in memory.
+    func shown(_ entity: GenericEntity, _ object: Int) throws -> ShownRow { try row(entity, object) }
+
+    var file: String { folder + "/world.db" }
+
+    /// Lets the file grow by this number of pages at most, or without a limit: as a disk that is full for a moment.
+    func limitFile(to pages: Int?) throws {
+        try package.store.write { connection in
+            let count = try connection.first("PRAGMA page_count")?.first?.integer ?? 0
+            _ = try connection.rows("PRAGMA max_page_count = \(pages.map { Int64($0) + count } ?? 0xFFFF_FFFE)")
+        }
     }
 
     func entity(_ row: ShownRow) throws -> GenericEntity { try package.entity(World.name(row.object)).load(row.surrogateKey) }

@@ -19,12 +19,15 @@ package struct EnterpriseFailure: Error, CustomStringConvertible {
 package final class SQLiteEnterprise: EnterpriseDatabase {
     private var handle: OpaquePointer?
 
-    package init(path: String) throws {
+    package init(path: String, isReadOnly: Bool = false) throws {
         var opened: OpaquePointer?
-        guard sqlite3_open(path, &opened) == SQLITE_OK, let opened else { throw EnterpriseFailure(description: "\(path) cannot be opened") }
+        let flags = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        guard sqlite3_open_v2(path, &opened, flags, nil) == SQLITE_OK, let opened else {
+            throw EnterpriseFailure(description: "\(path) cannot be opened")
+        }
         handle = opened
         sqlite3_busy_timeout(handle, 5000)
-        try run("PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF")
+        if !isReadOnly { try run("PRAGMA foreign_keys = ON; PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF") }
     }
 
     deinit { close() }

@@ -26,6 +26,8 @@ extension Rig {
                 edits.append(again)
             }
         }
+        // The rows of the backup may have keys that the server has forgotten meanwhile.
+        if avoided.contains(.newSurrogateKeys), savedBefore[device.id] != lostStates { _ = try synchronize(device, nil, nil) }
         return "device \(device.index)"
     }
 
@@ -35,6 +37,17 @@ extension Rig {
         forget(device)
         devices[device.index] = try newDevice(device.index, version: device.version)
         return "device \(device.index)"
+    }
+
+    /// The user of the device logs off, and another one logs in: on the same device, with a database of his own.
+    func switchUser(_ device: DeviceBench) throws -> String? {
+        // Without a session there is no registration to give back.
+        try healing(device) { try device.package.synchronize() }
+        try check(.deviceStuck, "device \(device.index) cannot log off") { try device.application.unregister(timeout: .seconds(60)) }
+        try? device.close()
+        forget(device)
+        devices[device.index] = try newDevice(device.index, version: device.version, after: device)
+        return "device \(device.index): user \(1 - device.user)"
     }
 
     /// Another device gets a copy of the database.
@@ -47,7 +60,9 @@ extension Rig {
         guard !avoided.contains(.ghostRows) || created.isEmpty else { return nil }
         let copy = try check(.deviceStuck, "a copy of device \(device.index)") {
             let copy = try device.whileClosed {
-                try bench(devices.count, user: device.user, regions: device.subscribed, version: device.version, copying: device)
+                try bench(
+                    devices.count, user: device.user, regions: device.subscribed, version: device.version, package: device.packageName,
+                    copying: device)
             }
             try copy.application.register(timeout: .seconds(60))
             return copy
@@ -75,7 +90,7 @@ extension Rig {
     /// An operator ends the subscription of a device. It loses its rows then, and may subscribe again.
     func removeSubscription(_ device: DeviceBench) throws -> String? {
         guard !avoided.contains(.removedSubscription), let server = server as? ServerBench else { return nil }
-        let package = "World:\(device.version).0"
+        let package = "\(device.packageName):\(device.version).0"
         try check(.serverStuck, "removal of a subscription") {
             try server.removeSubscription(client: device.package.clientID, package: package)
         }
@@ -122,7 +137,7 @@ extension Rig {
             return nil
         }
         let version = 1 + picks.next(2), floor: Int64 = [0, 3, 1 << 40][picks.next(3)], client = try victim.package.clientID
-        guard try network.impersonate(client: client, package: "World:\(version).0", settledBelow: floor) else { return nil }
+        guard try network.impersonate(client: client, package: "\(victim.packageName):\(version).0", settledBelow: floor) else { return nil }
         return "device \(device.index) as device \(victim.index), version \(version), settled below \(floor)"
     }
 

@@ -21,7 +21,7 @@ extension Rig {
     }
 
     /// An object with changes that are not saved.
-    private struct Draft {
+    struct Draft {
         let entity: GenericEntity
         let edit: Edit
         /// The columns of large values, which a new row gets after it is there.
@@ -32,7 +32,7 @@ extension Rig {
 
     /// Changes an object in memory.
     /// - Returns: nil if there is nothing to change.
-    private func draft(_ kind: Step.Kind, _ row: ShownRow, _ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> Draft? {
+    func draft(_ kind: Step.Kind, _ row: ShownRow, _ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks) throws -> Draft? {
         let entity = try check(.localFailure, "reading \(row.tag)") { try device.entity(row) }
         var values: [String: String?] = [:], linked: [Int: String] = [:]
         let model = world.objects[row.object]
@@ -62,7 +62,8 @@ extension Rig {
         if kind == .touch {
             // The stamp stays; a change that is not submitted yet keeps its own.
             if let last = places(device, row.tag).last(where: { edits[$0].isAlive }) {
-                guard edits[last].fate == .open else { return nil }
+                // Two devices would have one stamp for different changes.
+                guard edits[last].fate == .open, !edits[last].mayRepeat else { return nil }
                 stamp = edits[last].stamp
             }
         } else {
@@ -200,7 +201,8 @@ extension Rig {
         _ values: inout [String: String?], _ linked: inout [Int: String]
     ) throws -> Bool {
         let reference = world.objects[object].references[index], columns = world.columns(ofReference: index, object)
-        let targets = shown.filter { $0.object == reference.target }
+        let taken = reference.isSingle ? partners(index, object, device, shown) : []
+        let targets = shown.filter { $0.object == reference.target && !taken.contains($0.tag) }
         let mode = picks.next(6), target = picks.next(of: targets)
         let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create } ?? false
         if reference.isNullable, mode == 0 {
@@ -215,7 +217,9 @@ extension Rig {
             linked[index] = ""
             return true
         }
-        if mode == 3, !reference.isComposite, world.objects[reference.target].key != .generated, !avoided.contains(.attributeOfReference) {
+        if mode == 3, !reference.isComposite, !reference.isSingle, world.objects[reference.target].key != .generated,
+            !avoided.contains(.attributeOfReference)
+        {
             // The key of a row that the user makes later, or never.
             let number = self.number()
             device.plannedKeys[reference.target, default: []].append(number)
@@ -239,6 +243,14 @@ extension Rig {
         }
         linked[index] = target.tag
         return true
+    }
+
+    /// The rows that others already refer to.
+    private func partners(_ index: Int, _ object: Int, _ device: DeviceBench, _ shown: [ShownRow]) -> Set<String> {
+        let target = world.objects[object].references[index].target, columns = world.columns(ofReference: index, object).map(\.name)
+        let keys = Set(shown.filter { $0.object == object }.map { row in columns.map { row.values[$0] ?? "" } })
+        let linked = edits.filter { $0.device == device.id && $0.object == object && $0.isAlive }.compactMap { $0.linked[index] }
+        return Set(shown.filter { $0.object == target && keys.contains($0.key(world)) }.map(\.tag) + linked)
     }
 
     private func delete(_ row: ShownRow, _ entity: GenericEntity, _ device: DeviceBench, _ shown: [ShownRow]) throws -> String? {

@@ -12,12 +12,15 @@ extension Rig {
         case .create, .edit, .touch, .moveRegion, .setReference, .delete, .rollBack:
             return try local(device) { try self.change(step.kind, device, &picks) }
         case .saveMany: return try local(device) { try self.saveMany(device, &picks) }
+        case .refresh: return try local(device) { try self.refresh(device, &picks) }
+        case .page: return try page(device, &picks)
+        case .fillDisk: return try fillDisk(device, &picks)
         case .submitRow, .submitAll, .cancelRow, .cancelAll, .sendLost: return try local(device) { try self.pending(step.kind, device, &picks) }
         case .synchronize: return try synchronize(device, nil, nil)
         case .synchronizeGroup:
             // A group without objects is unknown to the package.
             guard areRowsSafe([device]) else { return nil }
-            let groups = Set(world.objects.map { $0.isAside ? "side" : "default" }).sorted()
+            let groups = Set(world.objects.map(\.group.rawValue)).sorted()
             return try synchronize(device, picks.next(of: groups), nil)
         case .loseUpload: return try synchronize(device, nil, .cutUpload(after: picks.next(400)))
         case .loseAnswer: return try synchronize(device, nil, .cutResponse)
@@ -30,8 +33,10 @@ extension Rig {
             try check(.deviceStuck, "device \(device.index) cannot open its database") { try device.reopen(version: device.version) }
             return "device \(device.index)"
         case .replaceDevice: return try replace(device)
+        case .switchUser: return try switchUser(device)
         case .saveDevice:
             try check(.deviceStuck, "device \(device.index) cannot be saved") { try device.save(edits) }
+            savedBefore[device.id] = lostStates
             return "device \(device.index)"
         case .restoreDevice: return try restore(device)
         case .cloneDevice: return try clone(device)
@@ -43,10 +48,14 @@ extension Rig {
         case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
         case .loseState, .restoreState:
             guard areKeysSafe() else { return nil }
+            if avoided.contains(.clockBehindKeys) { clock.set(max(clock.now, latest)) }
             let text = try serverStep(step.kind)
+            if text != nil { lostStates += 1 }
             try afterNewKeys()
             return text
         case .restartServer, .saveState, .prune: return try serverStep(step.kind)
+        case .lock: return try lock(device, &picks)
+        case .deploy: return try deploy()
         case .renameColumn: return try renameColumn(device, &picks)
         case .writeText: return try local(device) { try self.writeText(device, &picks) }
         case .killProcess, .stopProcess, .drainProcess, .cutConnections, .restartPostgreSQL, .removeDevice:
@@ -54,6 +63,11 @@ extension Rig {
         case .passTime:
             let hours = [1, 30, 24 * 40, 24 * 500][picks.next(4)]
             clock.advance(by: .seconds(hours * 3600))
+            return "\(hours) hours"
+        case .turnBackClock:
+            let hours = [1, 30, 24 * 40][picks.next(3)]
+            latest = max(latest, clock.now)
+            clock.set(clock.now - .seconds(hours * 3600))
             return "\(hours) hours"
         case .changeRights:
             let user = picks.next(rights.count), region = Region.allCases[picks.next(3)]
@@ -68,7 +82,8 @@ extension Rig {
 
     /// The steps after which rows may come to a device although their values have not changed.
     private static let movesRows: Set<Step.Kind> = [
-        .moveRegion, .setReference, .saveMany, .rollBack, .subscribe, .unsubscribe, .upgrade, .replaceDevice, .restoreDevice, .cloneDevice,
+        .moveRegion, .setReference, .saveMany, .rollBack, .subscribe, .unsubscribe, .upgrade, .replaceDevice, .switchUser, .turnBackClock, .deploy,
+        .lock, .fillDisk, .restoreDevice, .cloneDevice,
         .foreignMove,
         .foreignReference, .restoreBackEnd, .restartServer, .loseState, .restoreState, .prune, .passTime, .changeRights, .removeSubscription,
     ]
@@ -103,7 +118,7 @@ extension Rig {
     }
 
     private func upgrade(_ device: DeviceBench) throws -> String? {
-        guard device.version == 1, areKeysSafe() else { return nil }
+        guard device.version == 1, isSecondDeployed, areKeysSafe() else { return nil }
         do {
             try device.reopen(version: 2)
         } catch {

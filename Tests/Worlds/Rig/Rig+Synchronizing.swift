@@ -16,7 +16,7 @@ extension Rig {
             device.network.repair()
             try requireEnd(device)
         } else {
-            try healing(device) { try device.package.synchronize(group) }
+            try withChangeLog(device) { try healing(device) { try device.package.synchronize(group) } }
         }
         try noteAnswers(device)
         try checkEdits(device)
@@ -44,19 +44,36 @@ extension Rig {
             } catch let error as SyncError {
                 try requireEnd(device)
                 guard attempt < 3 else { throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)\(server.lastErrors)") }
-                guard Self.asksForRegistration(error) else {
+                guard try Self.asksForRegistration(error) || isCutOffRefusal(error) else {
                     throw failure(.deviceStuck, "device \(device.index) cannot synchronize: \(error)\(server.lastErrors)")
                 }
                 note("  device \(device.index) registers and subscribes again: \(error)")
-                try check(.deviceStuck, "device \(device.index) cannot register again") { try device.application.register(timeout: .seconds(60)) }
+                try check(.deviceStuck, "device \(device.index) cannot register again") { try registerAgain(device) }
                 try check(.deviceStuck, "device \(device.index) cannot subscribe again") { try device.package.subscribe() }
             }
+        }
+    }
+
+    /// Registers a device that the server does not know. In an earlier state its name may be that of another user's device, which an operator removes.
+    private func registerAgain(_ device: DeviceBench) throws {
+        do { try device.application.register(timeout: .seconds(60)) } catch {
+            guard device.hasFormerUser, lostStates > 0, let server = server as? ServerBench else { throw error }
+            note("  an operator removes device \(device.index): \(error)")
+            try server.removeDevice(device)
+            try device.application.register(timeout: .seconds(60))
         }
     }
 
     /// Whether the server does not know the device, or its subscription.
     static func asksForRegistration(_ error: SyncError) -> Bool {
         [.authenticationFailed, .registrationUnknown, .applicationNotRegistered, .notFound, .invalidState].contains(error.code)
+    }
+
+    /// Whether the known fault with early refusals has hidden from a device that the server does not know it.
+    private func isCutOffRefusal(_ error: SyncError) throws -> Bool {
+        guard avoided.contains(.earlyRefusals), let server = server as? ServerProcesses, server.hasCutOffRefusal(error) else { return false }
+        try check(.serverStuck, "after a refusal") { try server.waitUntilReady() }
+        return true
     }
 
     /// Fails if the last synchronization had no end.
@@ -110,7 +127,7 @@ extension Rig {
             } else {
                 edits[place].fate = .accepted(id)
                 // Values of earlier changes that this one has, too, do not matter any more.
-                for earlier in places(device, edits[place].tag) where earlier < place && edits[earlier].isAlive {
+                for earlier in places(device, edits[place].tag) where earlier < place && edits[earlier].isAlive && edits[earlier].fate != .open {
                     edits[earlier].values = edits[earlier].values.filter { column, _ in !edits[place].values.keys.contains(column) }
                     edits[earlier].linked = edits[earlier].linked.filter { reference, _ in !edits[place].linked.keys.contains(reference) }
                     if edits[earlier].values.isEmpty || edits[place].change == .delete { edits[earlier].isTakenBack = true }

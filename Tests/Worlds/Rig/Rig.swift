@@ -17,7 +17,10 @@ final class Rig {
     private let openEnterprise: () throws -> any EnterpriseDatabase
     let stores: Stores
     let server: any WorldServer
-    let models: [PackageMetadata]
+    /// The versions of each package, by its name.
+    let models: [String: [PackageMetadata]]
+    /// Whether the server has the second version of the packages.
+    var isSecondDeployed: Bool
     /// Removed with the world.
     let database: PostgreSQLTestDatabase?
     private let folder: TemporaryDirectory
@@ -38,6 +41,14 @@ final class Rig {
     private(set) var trace: [String] = []
     /// The kinds of steps that did something, with the features of the object that they were about.
     var met: Set<Meeting> = []
+    /// How often steps of each kind did something.
+    private(set) var done: [Step.Kind: Int] = [:]
+    /// The latest time of all.
+    var latest = Duration.zero
+    /// The number of lost states when each device was saved, by the ids of the devices.
+    var savedBefore: [Int: Int] = [:]
+    /// The number of times that the server has got an empty or earlier state.
+    var lostStates = 0
     /// Gives tags, stamps and keys; never the same twice.
     private(set) var counter = 0
     private var generation = 0
@@ -54,8 +65,11 @@ final class Rig {
         (self.world, self.avoided) = (world, avoided)
         (rights, formerRights) = (world.users, world.users)
         folder = try TemporaryDirectory()
-        let texts = [1, 2].map { world.model(version: $0) }, packages = try texts.map { try PackageModel(json: $0) }
-        models = try packages.map { try PackageMetadata($0) }
+        let names = Set(world.devices.indices.map { world.packageName($0) }).sorted()
+        let texts = names.flatMap { name in [1, 2].map { world.model(version: $0, name: name) } }
+        let packages = try texts.map { try PackageModel(json: $0) }
+        models = try Dictionary(grouping: packages, by: \.name).mapValues { try $0.map { try PackageMetadata($0) } }
+        isSecondDeployed = stores == .processes || !world.steps.contains { $0.kind == .deploy }
         let directory = folder.path, place: String, ground = stores == .processes ? try ProcessGround.borrow() : nil
         switch stores {
         case .sqlite:
@@ -74,7 +88,8 @@ final class Rig {
             if let ground {
                 try ServerProcesses(world, texts, backEnd: place, folder: directory, ground, startsApart: avoided.contains(.startsAtOnce))
             } else {
-                try ServerBench(world, packages, backEnd: place, folder: directory, stores, clock: clock)
+                try ServerBench(
+                    world, packages, isSecondDeployed: isSecondDeployed, backEnd: place, folder: directory, stores, clock: clock)
             }
     }
 
@@ -86,7 +101,11 @@ final class Rig {
         for (number, step) in world.steps.enumerated() {
             self.step = number
             clock.advance(by: .seconds(1))
-            if let text = try take(step) { note("\(number) \(step.kind) \(text)") }
+            guard let text = try take(step) else { continue }
+            note("\(number) \(step.kind) \(text)")
+            done[step.kind, default: 0] += 1
+            // A step that is about no object meets all of them.
+            if !met.contains(where: { $0.kind == step.kind }) { for object in world.objects.indices { meet(step.kind, object) } }
         }
         step = world.steps.count
         try settle()
@@ -105,10 +124,14 @@ final class Rig {
         return counter
     }
 
-    func newDevice(_ index: Int, version: Int = 1) throws -> DeviceBench {
+    /// - Parameter former: a device with another user, whose place and name it takes.
+    func newDevice(_ index: Int, version: Int = 1, after former: DeviceBench? = nil) throws -> DeviceBench {
         // A copy of a device has no place in the world.
         let own = index < world.devices.count ? world.devices[index] : WorldDevice(user: devices[index].user, regions: devices[index].subscribed)
-        let device = try bench(index, user: own.user, regions: own.regions, version: version)
+        let user = former.map { 1 - $0.user } ?? own.user, package = devices.indices.contains(index) ? devices[index].packageName : nil
+        let device = try bench(
+            index, user: user, regions: former?.subscribed ?? own.regions, version: version, package: package ?? world.packageName(index),
+            name: former?.name)
         do {
             try device.begin()
             try device.package.synchronize()
@@ -118,13 +141,15 @@ final class Rig {
 
     /// A device that is not registered.
     /// - Parameter original: a closed device whose database it gets.
-    func bench(_ index: Int, user: Int, regions: Set<Region>, version: Int, copying original: DeviceBench? = nil) throws -> DeviceBench {
+    func bench(
+        _ index: Int, user: Int, regions: Set<Region>, version: Int, package: String, name: String? = nil, copying original: DeviceBench? = nil
+    ) throws -> DeviceBench {
         generation += 1
         let directory = folder.file("devices")
         if generation == 1 { try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false) }
         let device = try DeviceBench(
-            world, index, user: user, regions: regions, generation: generation, models, version: version, server, folder: directory,
-            copying: original, clock)
+            world, index, user: user, regions: regions, generation: generation, package, models[package] ?? [], version: version, name: name, server,
+            folder: directory, copying: original, clock)
         users[device.id] = device.user
         return device
     }
@@ -204,7 +229,7 @@ final class Rig {
     }
 }
 
-/// A kind of step with a feature of the object that it was about.
+/// A kind of step with a feature of the object that it was about, or of any object.
 struct Meeting: Hashable {
     let kind: Step.Kind, feature: Feature
 }

@@ -2,6 +2,7 @@ internal import Foundation
 internal import MobileCrypto
 internal import MobileExecution
 internal import MobileModel
+internal import MobileObjects
 internal import MobileServer
 internal import PostgreSQLClient
 internal import PostgreSQLTestSupport
@@ -10,6 +11,8 @@ internal import TestSupport
 /// The server of a world in the process of the rig. Both versions of the package are deployed.
 final class ServerBench: WorldServer {
     private let configuration: ServerConfiguration
+    /// The second versions of the packages, and whether they are deployed.
+    private let second: [PackageDeployment], hasSecond: SystemLock<Bool>
     private let server = SystemLock<MobileServer?>(nil)
     private let folder: String
     /// The state in PostgreSQL, and the saved one.
@@ -18,11 +21,16 @@ final class ServerBench: WorldServer {
     static let password = "pencil and paper"
     static func user(_ index: Int) -> String { "user\(index)" }
 
-    init(_ world: World, _ models: [PackageModel], backEnd: String, folder: String, _ stores: Stores, clock: VirtualClock) throws {
+    init(
+        _ world: World, _ models: [PackageModel], isSecondDeployed: Bool, backEnd: String, folder: String, _ stores: Stores, clock: VirtualClock
+    ) throws {
         self.folder = folder
+        let deployment = { PackageDeployment($0, backEnds: ["enterprise": backEnd]) }
+        hasSecond = SystemLock(isSecondDeployed)
+        second = models.filter { $0.version != "1.0" }.map(deployment)
         let users = world.users.indices.map { (Self.user($0), Self.password) }
         var configuration = ServerConfiguration(
-            cachePath: folder + "/cache.db", packages: models.map { PackageDeployment($0, backEnds: ["enterprise": backEnd]) },
+            cachePath: folder + "/cache.db", packages: models.filter { $0.version == "1.0" }.map(deployment),
             users: Dictionary(uniqueKeysWithValues: users))
         configuration.passwordParameters = .init(n: 16)
         configuration.connectionTimeout = .milliseconds(200)
@@ -45,6 +53,7 @@ final class ServerBench: WorldServer {
     /// Starts after ``close()``.
     func open() throws {
         var configuration = configuration
+        if hasSecond.withLock({ $0 }) { configuration.packages += second }
         configuration.storeAddress = databases.withLock { $0.state?.configuration.address }
         let opened = try MobileServer(configuration)
         server.withLock { $0 = opened }
@@ -72,6 +81,31 @@ final class ServerBench: WorldServer {
     /// Ends a subscription, as an operator does.
     func removeSubscription(client: String, package: String) throws {
         try server.withLock { $0 }?.administration.removeSubscription(client: client, package: package)
+    }
+
+    /// Starts again with the second versions of all packages.
+    func deploySecond() throws {
+        try close()
+        hasSecond.withLock { $0 = true }
+        try open()
+    }
+
+    /// The account that a lock closes.
+    enum Lock: Int, CaseIterable { case user, device, subscription }
+
+    /// Locks the user, the device or the subscription of a device, or takes that back.
+    func setLocked(_ isLocked: Bool, _ lock: Lock, of device: DeviceBench) throws {
+        let administration = server.withLock { $0 }?.administration
+        switch lock {
+        case .user: try administration?.setLocked(isLocked, user: Self.user(device.user))
+        case .device: try administration?.setLocked(isLocked, device: device.name, application: "World")
+        case .subscription:
+            try administration?.setLocked(isLocked, client: device.package.clientID, package: "\(device.packageName):\(device.version).0")
+        }
+    }
+
+    func removeDevice(_ device: DeviceBench) throws {
+        try server.withLock { $0 }?.administration.removeDevice(device.name, application: "World")
     }
 
     func prune() throws { _ = try server.withLock { $0 }?.administration.prune() }
@@ -115,6 +149,9 @@ final class ServerBench: WorldServer {
         try open()
         return true
     }
+
+    /// The file of the state; nil where it is in PostgreSQL.
+    var stateFile: String? { databases.withLock { $0.state } == nil ? folder + "/cache.db" : nil }
 
     private func remove(_ path: String) throws {
         for suffix in ["", "-wal", "-shm"] where FileManager.default.fileExists(atPath: path + suffix) {

@@ -1,7 +1,9 @@
-/// How often features met: in one world, and with steps that were about them.
+/// How often features met: in one world, and with steps.
 package struct MetPairs: Sendable {
     private var worlds = PairTable<Feature>()
-    private var steps: [Meeting: Int] = [:]
+    private var meetings: [Meeting: Int] = [:]
+    /// The steps of each kind that were drawn, and those that did something.
+    private var drawn: [Step.Kind: Int] = [:], done: [Step.Kind: Int] = [:]
     /// The number of worlds.
     package var count: Int { worlds.worlds }
 
@@ -11,42 +13,42 @@ package struct MetPairs: Sendable {
     /// Counts what met in a world.
     package mutating func add(_ world: World, _ run: WorldRun) {
         worlds.add(world.features)
-        for meeting in run.met { steps[meeting, default: 0] += 1 }
+        for meeting in run.met { meetings[meeting, default: 0] += 1 }
+        for step in world.steps { drawn[step.kind, default: 0] += 1 }
+        done.merge(run.done, uniquingKeysWith: +)
     }
 
     /// Counts what others counted.
     package mutating func add(_ other: MetPairs) {
         worlds.add(other.worlds)
-        steps.merge(other.steps, uniquingKeysWith: +)
+        meetings.merge(other.meetings, uniquingKeysWith: +)
+        drawn.merge(other.drawn, uniquingKeysWith: +)
+        done.merge(other.done, uniquingKeysWith: +)
     }
 
     /// Pairs of features, and of a step and a feature, that never met.
     package var missing: [String] {
         var missing = worlds.missing(Feature.allCases)
         let features = Feature.allCases.sorted { $0.rawValue < $1.rawValue }
-        for kind in Self.kinds {
-            for feature in features where steps[Meeting(kind: kind, feature: feature)] == nil {
+        for kind in kinds {
+            for feature in features where meetings[Meeting(kind: kind, feature: feature)] == nil {
                 missing.append("\(kind.rawValue) of \(feature.rawValue)")
             }
         }
         return missing
     }
 
-    /// The kinds of steps that are about one object.
-    private static let kinds = Step.Kind.allCases.filter {
-        [
-            .create, .edit, .moveRegion, .setReference, .delete, .submitRow, .cancelRow, .foreignInsert, .foreignEdit, .foreignMove,
-            .foreignReference, .foreignDelete,
-        ]
-        .contains($0)
-    }
+    private var kinds: [Step.Kind] { Step.Kind.allCases.filter { drawn[$0] != nil } }
 
-    /// A line for each feature: the worlds that had it, its rarest companions, and the rarest steps.
+    /// A line for each feature: the worlds that had it, its rarest companions, and the rarest steps. The last line has the steps that did something.
     package var table: String {
-        Feature.allCases.sorted { $0.rawValue < $1.rawValue }.map { feature in
-            let kinds = Self.kinds.map { ($0.rawValue, steps[Meeting(kind: $0, feature: feature)] ?? 0) }
+        var lines = Feature.allCases.sorted { $0.rawValue < $1.rawValue }.map { feature in
+            let kinds = kinds.map { ($0.rawValue, meetings[Meeting(kind: $0, feature: feature)] ?? 0) }
             let companions = worlds.rarest(with: feature, Feature.allCases)
             return "\(feature.rawValue): \(worlds.number(feature, feature)) worlds; with \(companions); \(PairTable<Feature>.text(kinds))"
-        }.joined(separator: "\n")
+        }
+        let steps = kinds.map { "\($0.rawValue) \(done[$0] ?? 0) of \(drawn[$0] ?? 0)" }
+        lines.append("steps that did something: " + steps.joined(separator: ", "))
+        return lines.joined(separator: "\n")
     }
 }

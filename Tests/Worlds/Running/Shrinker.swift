@@ -45,7 +45,7 @@ package struct Shrinker {
             + world.objects.indices.reduce(0) { sum, index in
                 let object = world.objects[index]
                 return sum + 10 + object.attributes.count + object.references.count * 3 + object.triggers.count + (object.partition == .all ? 0 : 1)
-                    + (object.key == .long ? 0 : 1) + (object.isAside ? 1 : 0) + (object.refusesConflicts ? 1 : 0)
+                    + (object.key == .long ? 0 : 1) + (object.group == .standard ? 0 : 1) + (object.refusesConflicts ? 1 : 0)
                     + object.attributes.count { $0.inVersionTwo != .same }
             }
     }
@@ -69,6 +69,11 @@ package struct Shrinker {
             var smaller = world
             smaller.devices.remove(at: index)
             take(smaller, &world)
+        }
+        for index in world.devices.indices {
+            var simpler = world
+            simpler.devices[index].hasOtherPackage = false
+            take(simpler, &world)
         }
         for object in world.objects.indices.reversed() where world.objects.count > 1 {
             if let smaller = world.without(object) { take(smaller, &world) }
@@ -103,7 +108,7 @@ package struct Shrinker {
             changed {
                 $0.partition = .all; $0.triggers.remove(.move)
             }, &world)
-        take(changed { $0.isAside = false }, &world)
+        take(changed { $0.group = .standard }, &world)
         take(changed { $0.refusesConflicts = false }, &world)
         take(changed { $0.hasText = false }, &world)
         take(changed { $0.key = .long }, &world)
@@ -116,6 +121,7 @@ package struct Shrinker {
             take(changed { $0.references[index].isComposite = false }, &world)
             if !world.objects[object].references[index].isComposite { take(changed { $0.references[index].hasInverse = false }, &world) }
             take(changed { $0.references[index].onDelete = .noAction }, &world)
+            take(changed { $0.references[index].isSingle = false }, &world)
         }
     }
 

@@ -15,21 +15,22 @@ extension World: CustomStringConvertible {
             }
             for (place, reference) in object.references.enumerated() {
                 let words = [
-                    reference.isComposite ? "part of" : "refers to", reference.hasInverse ? "with list" : "",
+                    reference.isComposite ? "part of" : reference.isSingle ? "refers alone to" : "refers to", reference.hasInverse ? "with list" : "",
                     reference.onDelete == .noAction ? "" : reference.onDelete.rawValue,
                 ]
                 parts.append(
                     "ref\(place)\(reference.isNullable ? "?" : "") \(words[0]) \(Self.name(reference.target))"
                         + words.dropFirst().filter { !$0.isEmpty }.map { " " + $0 }.joined())
             }
-            if object.isAside { parts.append("group side") }
+            if object.group != .standard { parts.append("group \(object.group.rawValue)") }
             if object.refusesConflicts { parts.append("refuses conflicts") }
             if !object.triggers.isEmpty { parts.append("triggers \(object.triggers.sorted().map(\.rawValue).joined(separator: ", "))") }
             return "\(Self.name(index)): \(parts.joined(separator: "; "))"
         }
         for (index, device) in devices.enumerated() {
             let rights = users[device.user].sorted().map(\.rawValue), regions = device.regions.sorted().map(\.rawValue)
-            lines.append("device \(index): user \(device.user) with \(rights), subscribes to \(regions)")
+            lines.append(
+                "device \(index): user \(device.user) with \(rights), subscribes to \(regions)\(device.hasOtherPackage ? ", other package" : "")")
         }
         return lines.joined(separator: "\n")
     }

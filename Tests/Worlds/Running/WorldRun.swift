@@ -10,6 +10,8 @@ package struct WorldRun: Sendable {
     package var trace: [String]
     /// The kinds of steps that did something.
     var met: Set<Meeting>
+    /// How often steps of each kind did something.
+    var done: [Step.Kind: Int] = [:]
 
     /// Of a world that was not run.
     static let unrun = WorldRun(trace: [], met: [])
@@ -54,7 +56,7 @@ package struct WorldRun: Sendable {
             do { try rig.run() } catch let found as WorldFailure { failure = found } catch {
                 failure = WorldFailure(kind: .localFailure, text: "\(error)", step: rig.step)
             }
-            (trace, met) = (rig.trace, rig.met)
+            (trace, met, done) = (rig.trace, rig.met, rig.done)
         } catch {
             failure = WorldFailure(kind: .serverStuck, text: "at the beginning: \(error)", step: -1)
         }

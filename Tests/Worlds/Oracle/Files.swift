@@ -1,0 +1,63 @@
+internal import MobileSync
+
+/// The checks of the files: databases are whole, and nothing is left over.
+extension Rig {
+    func compareFiles() throws {
+        let swept = try importLargeObjects()
+        for device in devices {
+            let place = "device \(device.index)"
+            try requireWhole(device.file, place)
+            guard swept.contains(device.id) else { continue }
+            let left = try SQLiteEnterprise(path: device.file, isReadOnly: true).orphanValues(world)
+            guard left.isEmpty else { throw failure(.leftOver, "\(place): no row has the large values \(left)") }
+        }
+        if let state = (server as? ServerBench)?.stateFile { try requireWhole(state, "the state of the server") }
+    }
+
+    /// Lets the devices import rows with large values: an import removes values that no row has.
+    /// - Returns: the ids of devices that had to import one.
+    private func importLargeObjects() throws -> Set<Int> {
+        let objects = world.objects.indices.filter { world.features($0).contains(.largeValues) }
+        guard !objects.isEmpty, !avoided.contains(.leftLargeValues) else { return [] }
+        for object in objects { _ = try foreign("UPDATE \(World.table(object)) SET stamp = 'f\(number())'") }
+        var importing: Set<Int> = []
+        for device in devices {
+            let before = try device.shown()
+            _ = try check(.deviceStuck, "device \(device.index), at its last synchronization") { try device.package.synchronize() }
+            let after = try device.shown()
+            if after != before { importing.insert(device.id) }
+        }
+        return importing
+    }
+
+    private func requireWhole(_ file: String, _ place: String) throws {
+        let database = try SQLiteEnterprise(path: file, isReadOnly: true)
+        let errors = try check(.damaged, place) { try database.rows("PRAGMA integrity_check") }
+        guard errors == [["ok"]] else { throw failure(.damaged, "\(place): \(errors)") }
+    }
+}
+
+extension SQLiteEnterprise {
+    /// The ids of large values that are in no column of the database.
+    fileprivate func orphanValues(_ world: World) throws -> [String] {
+        let names = Set(
+            world.objects.indices.flatMap { object in
+                [1, 2].flatMap { version in
+                    world.columns(object, version: version).filter { $0.type == .largeBinary }.map {
+                        world.attribute(ofColumn: $0.name, object, version: version)
+                    }
+                }
+            })
+        var used: Set<String> = []
+        let columns = try rows(
+            """
+            SELECT m.name, c.name FROM sqlite_schema m JOIN pragma_table_info(m.name) c
+            WHERE m.type = 'table' AND substr(m.name, 1, 4) <> '_mc_' ORDER BY 1, 2
+            """)
+        for line in columns {
+            guard let table = line[0], let column = line[1], names.contains(column) else { continue }
+            used.formUnion(try rows("SELECT \"\(column)\" FROM \"\(table)\" WHERE \"\(column)\" IS NOT NULL").compactMap { $0[0] })
+        }
+        return try rows("SELECT id FROM _mc_value WHERE state < 2 ORDER BY id").compactMap { $0[0] }.filter { !used.contains($0) }
+    }
+}
