@@ -146,6 +146,7 @@ struct SaveSession {
         let formerMemory = outcome.released.compactMap { released in formers[released.row].map { ($0, EntityMemory($0)) } }
         for (position, result) in outcome.results.enumerated() {
             let object = objects[position]
+            before[position].noteLargeValues(areSaved: true)
             object.isLoading = true
             defer { object.isLoading = false }
             object.surrogateKey = result.key
@@ -194,11 +195,15 @@ struct EntityMemory {
         unsavedLargeValues = object.attachments?.unsavedLargeValues ?? [:]
     }
 
+    /// Notes whether rows have the values that the object had in memory.
+    func noteLargeValues(areSaved: Bool) { for value in unsavedLargeValues.values { value?.note(isSaved: areSaved) } }
+
     func restore(_ object: Entity) {
         object.surrogateKey = surrogateKey
         object.replay = replay
         object.presence = presence
         object.references = references
+        noteLargeValues(areSaved: false)
         addUnsaved(to: object)
     }
 

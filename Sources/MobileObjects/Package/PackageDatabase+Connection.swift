@@ -54,11 +54,19 @@ extension PackageDatabase {
     public final func closeConnection() throws {
         // Closed outside the lock, because closing waits for operations that themselves take the lock.
         guard let store = state.withLock({ $0.store }) else { return }
+        if TransactionScope.transaction(of: self) == nil { removeAbandonedLargeValues(store) }
         try ObjectError.gate { try store.close() }
         state.withLock { state in
             if state.store === store { state.store = nil }
         }
         tellOfClosing(store)
+    }
+
+    /// Where the database cannot be written they stay, and it is closed nevertheless.
+    private final func removeAbandonedLargeValues(_ store: Database) {
+        let abandoned = store.abandonedValues.take()
+        guard !abandoned.isEmpty else { return }
+        _ = try? store.write(timeout: .seconds(1), label: "large values that were not saved") { try $0.removeUnsaved(abandoned, metadata) }
     }
 
     /// Does the same as `closeConnection()`.
@@ -115,6 +123,7 @@ extension PackageDatabase {
                     try store.close()
                     throw error
                 }
+                store.abandonedValues.begin()
                 return store
             }
             state.store = store

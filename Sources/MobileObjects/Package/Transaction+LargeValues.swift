@@ -1,3 +1,4 @@
+import MobileExecution
 import MobileStore
 
 /// A large value that a row has released.
@@ -27,10 +28,27 @@ extension Transaction {
         releasedLargeValues.insert(ReleasedLargeValue(id: id, entity: entity.index, attribute: attribute, key: key))
     }
 
+    /// Remembers a value of a row until the commit, so that clean-ups leave it.
+    func hold(_ value: LargeValue) {
+        heldLargeValues.append(value)
+        value.note(isSaved: true)
+        onRollback { value.note(isSaved: false) }
+    }
+
+    /// Removes what was written and never saved: an application has discarded its object, or a download was cancelled before its import.
+    private func removeAbandonedLargeValues() throws {
+        guard let values = database.state.withLock({ $0.store })?.abandonedValues else { return }
+        let abandoned = values.take()
+        guard !abandoned.isEmpty else { return }
+        onRollback { for id in abandoned { values.add(id) } }
+        try connection.removeUnsaved(abandoned, metadata)
+    }
+
     /// Removes the released values that neither the row, nor its original state, nor the outbox refers to.
     func removeReleasedLargeValues() throws {
         for value in releasedLargeValues where try !isReferred(value) { try connection.removeLargeValue(value.id) }
         releasedLargeValues = []
+        try removeAbandonedLargeValues()
         guard sweepsLargeValues else { return }
         sweepsLargeValues = false
         try connection.removeUnreferencedValues(referencedBy: metadata.largeValueReferences)
@@ -43,6 +61,19 @@ extension Transaction {
             if try connection.first(test, [.integer(value.key), .integer(value.id)]) != nil { return true }
         }
         return try connection.first("SELECT 1 FROM \"_outbox_large\" WHERE \"value\" = ?1", [.integer(value.id)]) != nil
+    }
+}
+
+extension Connection {
+    /// Removes large values that are in no column.
+    func removeUnsaved(_ values: Set<Int64>, _ metadata: PackageMetadata) throws {
+        for id in values.sorted() {
+            let isReferred = try metadata.largeValueReferences.contains { table, column in
+                let test = "SELECT 1 FROM \(EntitySQL.quote(table)) WHERE \(EntitySQL.quote(column)) = ?1 LIMIT 1"
+                return try first(test, [.integer(id)]) != nil
+            }
+            if !isReferred { try removeLargeValue(id) }
+        }
     }
 }
 

@@ -16,7 +16,7 @@ package final class Transaction {
     /// The last replay counter that this transaction has stored in the settings.
     var keptCounter: Int64 = 0
     /// New large values, protected from clean-ups until the commit.
-    private var heldLargeValues: [LargeValue] = []
+    var heldLargeValues: [LargeValue] = []
     /// Objects that higher layers attach to the transaction, one per class.
     private var attachments: [AnyObject] = []
     let searchIndexes = TransactionSearchIndexes()
@@ -29,8 +29,6 @@ package final class Transaction {
     }
 
     var metadata: PackageMetadata { database.metadata }
-
-    func hold(_ value: LargeValue) { heldLargeValues.append(value) }
 
     func onRollback(_ action: @escaping () -> Void) { undo.append(action) }
 

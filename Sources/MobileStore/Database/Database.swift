@@ -22,6 +22,9 @@ internal import MobileExecution
     /// The threads that run the blocking work of the `async` functions.
     let queue: BlockingWork
 
+    /// Large values that were never saved.
+    package let abandonedValues = AbandonedValues()
+
     /// The memory of a released page, reused for the next one.
     let sparePage = SparePage()
 

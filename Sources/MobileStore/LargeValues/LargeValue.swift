@@ -1,4 +1,6 @@
 internal import MobileCore
+internal import MobileExecution
+internal import Synchronization
 
 /// A complete large value, to which no row may refer yet. As long as this object lives, the value is not removed.
 ///
@@ -8,6 +10,7 @@ public final class LargeValue: Sendable {
     public let id: Int64
 
     private let database: Database
+    private let isSaved = Atomic(false)
 
     /// Makes the owner of a pin of the core, which `deinit` releases.
     init(pinned id: Int64, in database: Database) {
@@ -15,7 +18,32 @@ public final class LargeValue: Sendable {
         self.database = database
     }
 
-    deinit { unsafe mc_blob_unpin(database.pool, id) }
+    deinit {
+        unsafe mc_blob_unpin(database.pool, id)
+        if !isSaved.load(ordering: .relaxed) { database.abandonedValues.add(id) }
+    }
+
+    /// Notes whether a row has the value now; false at first, and again after a rollback.
+    package func note(isSaved: Bool) { self.isSaved.store(isSaved, ordering: .relaxed) }
+}
+
+/// The ids of values whose ``LargeValue`` is gone and that no row was noted to have: what an application wrote and did not save, and what was
+/// downloaded for an import that did not happen. They are only collected for an owner of the database that removes them.
+package final class AbandonedValues: Sendable {
+    private let ids = SystemLock<Set<Int64>?>(nil)
+
+    /// Collects ids from now on.
+    package func begin() { ids.withLock { $0 = $0 ?? [] } }
+
+    package func add(_ id: Int64) { _ = ids.withLock { $0?.insert(id) } }
+
+    /// Returns the ids, and forgets them.
+    package func take() -> Set<Int64> {
+        ids.withLock { ids in
+            defer { if ids != nil { ids = [] } }
+            return ids ?? []
+        }
+    }
 }
 
 /// The unit of lengths and positions of a large value.

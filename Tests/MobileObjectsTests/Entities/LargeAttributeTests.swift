@@ -45,6 +45,46 @@ import Testing
         #expect(try picture(of: self.product()) == [1, 2, 3] && values == 1)
     }
 
+    @Test(
+        "a value that is written and never saved is removed by the next transaction: its object was read again, is gone, or its save was taken back",
+        arguments: ["refresh", "gone", "rolled back", "closed"])
+    func neverSaved(way: String) throws {
+        var product: GenericEntity? = try product()
+        if let product { try write([9, 8], to: product) }
+        #expect(try values == 2)
+        switch way {
+        case "refresh": try product?.refresh()
+        case "rolled back":
+            #expect(throws: CancellationError.self) {
+                try shop.database.transaction {
+                    try product?.update()
+                    throw CancellationError()
+                }
+            }
+            #expect(try values == 2)
+            product = nil
+        default: product = nil
+        }
+        if way == "closed" { try shop.database.closeConnection() } else { try shop.newCustomer("other").create() }
+        #expect(try values == 1 && picture(of: self.product()) == [1, 2, 3])
+    }
+
+    @Test func `a value that waits for its save stays, whatever other transactions do`() throws {
+        let product = try product()
+        try write([9, 8], to: product)
+        try shop.newCustomer("other").create()
+        #expect(throws: CancellationError.self) {
+            try shop.database.transaction {
+                try product.update()
+                throw CancellationError()
+            }
+        }
+        try shop.newCustomer("another").create()
+        try product.update()
+        try shop.newCustomer("third").create()
+        #expect(try picture(of: self.product()) == [9, 8])
+    }
+
     @Test("BIG-14: the last of removing and writing counts; a save that fails keeps what was not saved")
     func removeAndWrite() throws {
         let product = try product(), picture = product.bigBinary(4)

@@ -36,8 +36,6 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case earlyRefusals
     /// A server that has lost its state grants keys by its clock. Where that clock is slow, it refuses rows with keys that devices already have.
     case clockBehindKeys
-    /// A large value that was written and never saved, or came with a synchronization that was cancelled, stays in the database of the device.
-    case leftLargeValues
     /// A device gets an error when one of several processes leaves.
     case drainDisturbs
 }

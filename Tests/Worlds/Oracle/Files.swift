@@ -1,33 +1,21 @@
-internal import MobileSync
+internal import Foundation
+internal import MobileObjects
 
 /// The checks of the files: databases are whole, and nothing is left over.
 extension Rig {
     func compareFiles() throws {
-        let swept = try importLargeObjects()
         for device in devices {
             let place = "device \(device.index)"
             try requireWhole(device.file, place)
-            guard swept.contains(device.id) else { continue }
+            let downloads = (try? FileManager.default.contentsOfDirectory(atPath: device.file + "-download")) ?? []
+            guard downloads.isEmpty else { throw failure(.leftOver, "\(place): files of downloads are left: \(downloads.sorted())") }
+            guard world.features.contains(.largeValues) else { continue }
+            // A transaction removes values that were not saved.
+            try device.package.transaction {}
             let left = try SQLiteEnterprise(path: device.file, isReadOnly: true).orphanValues(world)
             guard left.isEmpty else { throw failure(.leftOver, "\(place): no row has the large values \(left)") }
         }
         if let state = (server as? ServerBench)?.stateFile { try requireWhole(state, "the state of the server") }
-    }
-
-    /// Lets the devices import rows with large values: an import removes values that no row has.
-    /// - Returns: the ids of devices that had to import one.
-    private func importLargeObjects() throws -> Set<Int> {
-        let objects = world.objects.indices.filter { world.features($0).contains(.largeValues) }
-        guard !objects.isEmpty, !avoided.contains(.leftLargeValues) else { return [] }
-        for object in objects { _ = try foreign("UPDATE \(World.table(object)) SET stamp = 'f\(number())'") }
-        var importing: Set<Int> = []
-        for device in devices {
-            let before = try device.shown()
-            _ = try check(.deviceStuck, "device \(device.index), at its last synchronization") { try device.package.synchronize() }
-            let after = try device.shown()
-            if after != before { importing.insert(device.id) }
-        }
-        return importing
     }
 
     private func requireWhole(_ file: String, _ place: String) throws {
