@@ -129,13 +129,14 @@ package struct Step: Codable, Equatable, Sendable {
         // Other applications on the back end.
         case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete, saveBackEnd, restoreBackEnd
         // The server and its operator.
-        case restartServer, loseState, saveState, restoreState, prune, passTime, turnBackClock, changeRights, removeSubscription, lock, deploy
+        case restartServer, loseState, saveState, restoreState, prune, passTime, turnBackClock, changeRights, removeSubscription, removeDevice, lock,
+            deploy
         // Another user with the messages of his own.
         case impersonate
         // Tables of the back end, while devices work.
         case renameColumn
         // Processes, and what needs a network of its own.
-        case killProcess, stopProcess, drainProcess, cutConnections, restartPostgreSQL, removeDevice, writeText
+        case killProcess, stopProcess, drainProcess, cutConnections, restartPostgreSQL, writeText
     }
 }
 

@@ -54,7 +54,7 @@ package struct WorldFailure: Error, Equatable, Sendable {
         case restless
         /// A database is damaged.
         case damaged
-        /// A large value is there, and no row has it.
+        /// A large value is there, and no row has it; or a file of a download that has ended.
         case leftOver
         /// The server cannot open.
         case serverStuck

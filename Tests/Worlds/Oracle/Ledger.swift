@@ -98,10 +98,10 @@ extension Rig {
             }
             if model.partition == .bound, let user = users[edit.device],
                 let region = [entry.beforeRegion, entry.afterRegion].compactMap({ $0 }).first(where: { region in
-                    !formerRights[user].contains { $0.rawValue == region }
+                    !(lineRights[entry.sequence] ?? rights)[user].contains { $0.rawValue == region }
                 })
             {
-                throw failure(.notAllowed, "\(place): user \(user) has never had the region \(region)")
+                throw failure(.notAllowed, "\(place): user \(user) did not have the region \(region)")
             }
             let own = Set(self.edits.filter { $0.device == edit.device && $0.tag == edit.tag }.map(\.stamp))
             if model.refusesConflicts, edits.count == 1, let base = edit.base, let before = entry.before, before != base, !own.contains(before) {

@@ -8,6 +8,7 @@ extension Rig {
     func settle() throws {
         note("at rest")
         try rest()
+        try noteRights()
         try compare()
         try compareLedger()
         try compareLost()

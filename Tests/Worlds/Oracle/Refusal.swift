@@ -9,64 +9,111 @@ extension Rig {
 
     private func isJustified(_ edit: Edit, _ message: String, _ device: DeviceBench) throws -> Bool {
         let model = world.objects[edit.object], truth = try Truth(enterprise, world), ledger = try Truth.ledger(enterprise)
-        func wasDeleted(_ tag: String) -> Bool { ledger.contains { $0.tag == tag && $0.change == "DELETE" } }
-        func wasRejected(_ tag: String) -> Bool {
-            edits.contains { if case .rejected = $0.fate { $0.tag == tag && $0.change == .create } else { false } }
-        }
         if model.triggers.contains(.refuse), edit.stamp.hasSuffix("7") { return true }
-        // The back end removes the row, and others refer to it.
-        if model.triggers.contains(.archive), edit.stamp.hasSuffix("3"), !world.references(to: edit.object).isEmpty { return true }
         // Batches are the trees of composites: the operation with the reason is judged by itself.
         let isInTree = model.references.contains(where: \.isComposite) || world.references(to: edit.object).contains { $0.reference.isComposite }
         if isInTree, message.contains("another operation of its batch") { return true }
-        if edit.change == .create {
-            if edit.mayRepeat, ledger.contains(where: { $0.tag == edit.tag && $0.change == "INSERT" }) { return true }
-            let key = world.keyColumns(edit.object).map { (edit.values[$0] ?? nil) ?? "" }
-            if model.key != .generated, let row = truth.row(edit.object, key: key, world), row.tag != edit.tag { return true }
-        } else if let row = truth.rows[edit.tag], !truth.fits(row, world) {
-            return true
-        } else if truth.rows[edit.tag] == nil || wasDeleted(edit.tag) || wasRejected(edit.tag) {
-            return true
-        }
-        if edit.change != .create, let row = truth.rows[edit.tag],
-            !truth.isSeen(row, subscribed: device.subscribed, bound: rights[device.user], world)
-        {
-            return true
-        }
-        // A copied device knows only what its original knew of the row.
-        let isInherited = edits.contains { $0.device == device.id && $0.tag == edit.tag && $0.mayRepeat }
         // Keys that a restored back end gives again may be those of other rows.
         if hasRestoredBackEnd, ([edit.object] + model.references.map(\.target)).contains(where: { world.objects[$0].key == .generated }) {
             return true
         }
-        if model.refusesConflicts, edit.change != .create,
-            isInherited || ledger.contains(where: { $0.tag == edit.tag && $0.change == "UPDATE" }) || model.key == .generated
-        {
-            return true
+        return switch edit.change {
+        case .create: isTaken(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || hasLostTarget(edit, truth, ledger)
+        case .update, .delete:
+            isGone(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || isConflict(edit, device, ledger)
+                || isHeld(edit, truth, ledger) || hasLostTarget(edit, truth, ledger)
         }
-        if model.partition == .bound, formerRights[device.user].count < Region.allCases.count || rights[device.user].count < Region.allCases.count {
-            return true
+    }
+
+    /// The key of a new row, or its one-to-one partner, has another row, or had one.
+    private func isTaken(_ edit: Edit, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        let model = world.objects[edit.object]
+        if edit.mayRepeat, ledger.contains(where: { $0.tag == edit.tag && $0.change == "INSERT" }) { return true }
+        let key = world.keyColumns(edit.object).map { (edit.values[$0] ?? nil) ?? "" }
+        if model.key != .generated, let row = truth.row(edit.object, key: key, world), row.tag != edit.tag { return true }
+        // The back end removes the row at once, and another one of the batch refers to it.
+        return model.triggers.contains(.archive) && edit.stamp.hasSuffix("3") && !world.references(to: edit.object).isEmpty
+    }
+
+    /// The row is not in the back end, was not for some time, or is held back.
+    private func isGone(_ edit: Edit, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        guard let row = truth.rows[edit.tag] else { return true }
+        return !truth.fits(row, world) || wasDeleted(edit.tag, ledger) || wasRejected(edit.tag)
+    }
+
+    private func wasDeleted(_ tag: String, _ ledger: [Truth.Entry]) -> Bool { ledger.contains { $0.tag == tag && $0.change == "DELETE" } }
+
+    private func wasRejected(_ tag: String) -> Bool {
+        edits.contains { if case .rejected = $0.fate { $0.tag == tag && $0.change == .create } else { false } }
+    }
+
+    /// The row, or the one that it becomes, has a region that its user does not have, or has not had.
+    private func isForbidden(_ edit: Edit, _ device: DeviceBench, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        guard world.objects[edit.object].partition == .bound else { return false }
+        var regions = Set([edit.values["region"] ?? nil, truth.rows[edit.tag]?.values["region"]].compactMap { $0 })
+        for entry in ledger where entry.tag == edit.tag { regions.formUnion([entry.beforeRegion, entry.afterRegion].compactMap { $0 }) }
+        // Other changes of the device may give it a region first; the back end moves rows to the south.
+        for other in edits where other.tag == edit.tag { regions.formUnion([other.values["region"] ?? nil].compactMap { $0 }) }
+        if world.objects[edit.object].triggers.contains(.move) { regions.insert(Region.south.rawValue) }
+        return regions.contains { region in lackedRights[device.user].contains { $0.rawValue == region } }
+    }
+
+    /// Another application or device has changed the row.
+    private func isConflict(_ edit: Edit, _ device: DeviceBench, _ ledger: [Truth.Entry]) -> Bool {
+        guard world.objects[edit.object].refusesConflicts else { return false }
+        // A copied device knows only what its original knew of the row.
+        if edits.contains(where: { $0.device == device.id && $0.tag == edit.tag && $0.mayRepeat }) { return true }
+        let own = Set(edits.filter { $0.device == device.id && $0.tag == edit.tag }.map(\.stamp))
+        return ledger.contains { entry in
+            guard entry.tag == edit.tag, entry.change == "UPDATE" else { return false }
+            return entry.before == entry.after || !(entry.after.map(own.contains) ?? false)
         }
-        // Another row refers to the same one, or did.
-        for (index, tag) in edit.linked where !tag.isEmpty && model.references.indices.contains(index) && model.references[index].isSingle {
+    }
+
+    /// Other rows refer to the row, also rows that the device does not have.
+    private func isHeld(_ edit: Edit, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        let model = world.objects[edit.object], isArchived = model.triggers.contains(.archive) && edit.stamp.hasSuffix("3")
+        guard edit.change == .delete || isArchived, let row = truth.rows[edit.tag] else { return false }
+        if isHeld(row, truth, []) { return true }
+        // They may have left it after the operation, in the same step.
+        return world.references(to: edit.object).contains { child, index, _ in
             let columns = Set(World.referenceColumns(index))
-            if ledger.contains(where: {
-                $0.object == edit.object && $0.tag != edit.tag && ($0.change != "UPDATE" || !columns.isDisjoint(with: $0.columns))
-            }) {
-                return true
+            return ledger.contains { entry in
+                entry.sequence > lastLine && entry.object == child && (entry.change == "DELETE" || !columns.isDisjoint(with: entry.columns))
             }
         }
-        for (index, tag) in edit.linked where tag == Edit.byKey {
+    }
+
+    private func isHeld(_ row: Truth.Row, _ truth: Truth, _ above: Set<String>) -> Bool {
+        let key = row.key(world)
+        return world.references(to: row.object).contains { child, index, reference in
+            truth.rows.values.contains { other in
+                guard other.object == child, truth.key(other, index, world) == key, !above.contains(other.tag) else { return false }
+                return switch reference.onDelete {
+                case .noAction: true
+                case .cascade: isHeld(other, truth, above.union([row.tag]))
+                case .setNull: !reference.isNullable
+                }
+            }
+        }
+    }
+
+    /// A reference leads to a row that is not there, or another row has it in a one-to-one relationship.
+    private func hasLostTarget(_ edit: Edit, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        let references = world.objects[edit.object].references
+        return edit.linked.contains { index, tag in
+            guard !tag.isEmpty, references.indices.contains(index) else { return false }
+            let columns = Set(World.referenceColumns(index))
+            if references[index].isSingle,
+                ledger.contains(where: {
+                    $0.object == edit.object && $0.tag != edit.tag && ($0.change != "UPDATE" || !columns.isDisjoint(with: $0.columns))
+                })
+            {
+                return true
+            }
+            guard tag == Edit.byKey else { return truth.rows[tag] == nil || wasDeleted(tag, ledger) || wasRejected(tag) }
             let key = world.columns(ofReference: index, edit.object).map { (edit.values[$0.name] ?? nil) ?? "" }
-            if truth.row(world.objects[edit.object].references[index].target, key: key, world) == nil { return true }
+            return truth.row(references[index].target, key: key, world) == nil
         }
-        for (index, tag) in edit.linked where !tag.isEmpty && tag != Edit.byKey && world.objects[edit.object].references.indices.contains(index) {
-            if truth.rows[tag] == nil || wasDeleted(tag) || wasRejected(tag) { return true }
-        }
-        // Other rows may refer to it, also rows that the device does not have.
-        if edit.change == .delete {
-            for (_, _, reference) in world.references(to: edit.object) where reference.onDelete != .setNull { return true }
-        }
-        return false
     }
 }

@@ -13,7 +13,7 @@ extension Rig {
         case .removeDevice:
             // The server may not know it: it was removed before, or a state from before its registration was restored.
             return try check(.serverStuck, "removal of device \(device.index)") {
-                do { try server.administrate(["devices", "remove", "World", "device \(device.index).\(device.id)"]) } catch let error
+                do { try server.administrate(["devices", "remove", "World", device.name]) } catch let error
                     as ServerProcesses.Failure
                 {
                     guard error.description.contains("there is no device") else { throw error }

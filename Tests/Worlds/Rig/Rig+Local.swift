@@ -194,7 +194,7 @@ extension Rig {
         return number
     }
 
-    /// Sets a reference: to nothing, to an object, or by its attributes.
+    /// Sets a reference: to nothing, to an object, by the list of an object, or by its attributes.
     /// - Returns: false if there is nothing to refer to.
     private func setReference(
         _ index: Int, _ entity: GenericEntity, _ object: Int, _ device: DeviceBench, _ shown: [ShownRow], _ picks: inout Picks,
@@ -238,7 +238,14 @@ extension Rig {
             }
         } else {
             let parent = try check(.localFailure, "reading \(target.tag)") { try device.entity(target) }
-            try check(.localFailure, "a reference to \(target.tag)") { try entity.setParent(parent, World.reference(index)) }
+            try check(.localFailure, "a reference to \(target.tag)") {
+                if mode == 4, reference.hasInverse, !reference.isSingle, !reference.isComposite {
+                    let children: Children<GenericEntity> = try parent.children(World.list(object, index))
+                    children.append(entity)
+                } else {
+                    try entity.setParent(parent, World.reference(index))
+                }
+            }
             for (column, value) in zip(columns, target.key(world)) { values[column.name] = hasKey ? .some(value) : nil as String?? }
         }
         linked[index] = target.tag

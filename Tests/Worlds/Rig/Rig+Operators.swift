@@ -28,6 +28,22 @@ extension Rig {
         return "\(lock) of device \(device.index)"
     }
 
+    /// An operator removes a device. It has to register again, and its user's changes stay on it.
+    func removeDevice(_ device: DeviceBench) throws -> String? {
+        guard let server = server as? ServerBench else { return nil }
+        try healing(device) { try device.package.synchronize() }
+        try noteAnswers(device)
+        try check(.serverStuck, "removal of a device") { try server.removeDevice(device) }
+        do {
+            try device.package.synchronize()
+            throw failure(.notAllowed, "device \(device.index) was removed, and synchronizes")
+        } catch let error as SyncError {
+            guard Self.asksForRegistration(error) else { throw failure(.deviceStuck, "device \(device.index) was removed, and gets \(error)") }
+        }
+        _ = try synchronize(device, nil, nil)
+        return "device \(device.index)"
+    }
+
     /// The second versions of the packages are deployed.
     func deploy() throws -> String? {
         guard !isSecondDeployed, let server = server as? ServerBench else { return nil }

@@ -54,11 +54,13 @@ extension Rig {
             try afterNewKeys()
             return text
         case .restartServer, .saveState, .prune: return try serverStep(step.kind)
+        case .removeDevice:
+            return server is ServerBench ? try removeDevice(device) : try processStep(step.kind, device, &picks)
         case .lock: return try lock(device, &picks)
         case .deploy: return try deploy()
         case .renameColumn: return try renameColumn(device, &picks)
         case .writeText: return try local(device) { try self.writeText(device, &picks) }
-        case .killProcess, .stopProcess, .drainProcess, .cutConnections, .restartPostgreSQL, .removeDevice:
+        case .killProcess, .stopProcess, .drainProcess, .cutConnections, .restartPostgreSQL:
             return try processStep(step.kind, device, &picks)
         case .passTime:
             let hours = [1, 30, 24 * 40, 24 * 500][picks.next(4)]
@@ -73,7 +75,7 @@ extension Rig {
             let user = picks.next(rights.count), region = Region.allCases[picks.next(3)]
             guard areRowsSafe(devices.filter { $0.user == user }) else { return nil }
             if rights[user].remove(region) == nil { rights[user].insert(region) }
-            formerRights[user].insert(region)
+            lackedRights[user].insert(region)
             try check(.serverStuck, "rights of user \(user)") { try server.setRegions(rights[user], ofUser: user) }
             try afterLeaving()
             return "user \(user): \(rights[user].sorted().map(\.rawValue))"

@@ -31,8 +31,11 @@ final class Rig {
     var devices: [DeviceBench] = []
     /// All changes of users, in their order.
     var edits: [Edit] = []
-    /// The regions that each user has now, and those that he once had.
-    var rights: [Set<Region>], formerRights: [Set<Region>]
+    /// The regions that each user has now, and those that he does not have, or did not have at some time.
+    var rights: [Set<Region>], lackedRights: [Set<Region>]
+    /// The rights of all users when a line of the ledger was written.
+    private(set) var lineRights: [Int: [Set<Region>]] = [:]
+    private(set) var lastLine = 0
     /// The users of all devices that there were, by the ids of the devices.
     var users: [Int: Int] = [:]
     /// The number of the step that runs.
@@ -63,7 +66,8 @@ final class Rig {
         self.stores = stores
         let world = world.avoiding(avoided, in: stores)
         (self.world, self.avoided) = (world, avoided)
-        (rights, formerRights) = (world.users, world.users)
+        rights = world.users
+        lackedRights = world.users.map { Set(Region.allCases).subtracting($0) }
         folder = try TemporaryDirectory()
         let names = Set(world.devices.indices.map { world.packageName($0) }).sorted()
         let texts = names.flatMap { name in [1, 2].map { world.model(version: $0, name: name) } }
@@ -101,7 +105,9 @@ final class Rig {
         for (number, step) in world.steps.enumerated() {
             self.step = number
             clock.advance(by: .seconds(1))
-            guard let text = try take(step) else { continue }
+            let result = try take(step)
+            try noteRights()
+            guard let text = result else { continue }
             note("\(number) \(step.kind) \(text)")
             done[step.kind, default: 0] += 1
             // A step that is about no object meets all of them.
@@ -196,6 +202,8 @@ final class Rig {
         seenLedger = 0
         try look()
         foreignLines = foreignLines.filter { $0 <= seenLedger }
+        lineRights = lineRights.filter { $0.key <= seenLedger }
+        lastLine = min(lastLine, seenLedger)
         freeKeys = [:]
         return true
     }
@@ -221,6 +229,15 @@ final class Rig {
             seenLedger = entry.sequence
         }
         return true
+    }
+
+    /// Takes notice of the rights under which lines were written. Between changes of rights they are the same.
+    func noteRights() throws {
+        let last = Int(try enterprise.rows("SELECT coalesce(max(seq), 0) FROM ledger")[0][0] ?? "") ?? lastLine
+        while lastLine < last {
+            lastLine += 1
+            lineRights[lastLine] = rights
+        }
     }
 
     /// Takes notice of all lines until now.
