@@ -127,7 +127,7 @@ soak: ready-to-test ## long variants of tests: 200 killed writers, every allocat
 # Settings are in the environment, and `Tests/Worlds/README.md` and `Tests/DatabaseWorlds/README.md` have them. In memory, because worlds make many small files.
 worlds: ready ## run random worlds of devices, server and back end (SEED, WORLDS, default 1000 from seed 0); what fails is shrunk (ARGS: files to run again)
 	@swift build -c release --product run-worlds --quiet $(DEMO_BUILD)
-	@[ "$(MODE)" != processes ] || swift build -c release --product mobile --quiet $(DEMO_BUILD)
+	@[ "$(MODE)" != processes ] && ! grep -qs '"stores": *"processes"' $(ARGS) /dev/null || swift build -c release --product mobile --quiet $(DEMO_BUILD)
 	@.ci/in-memory .build/release/run-worlds $(ARGS)
 
 # C alone, under the address and undefined behaviour sanitizers: `Tests/CoreWorlds/README.md` has the settings.

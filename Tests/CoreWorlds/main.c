@@ -27,7 +27,7 @@ typedef struct series {
 } series;
 
 /// Reads a number; false, and a message, for anything else.
-static bool read_number(const char *name, int64_t least, int64_t *number)
+static bool read_number(const char *name, int64_t least, int64_t most, int64_t *number)
 {
     const char *const text = getenv(name);
     char *end = NULL;
@@ -35,9 +35,9 @@ static bool read_number(const char *name, int64_t least, int64_t *number)
         return true;
     errno = 0;
     *number = strtoll(text, &end, 10);
-    if (errno == 0 && *end == '\0' && *number >= least)
+    if (errno == 0 && *end == '\0' && *number >= least && *number <= most)
         return true;
-    (void)fprintf(stderr, "%s=%s: use a number from %" PRId64 " on\n", name, text, least);
+    (void)fprintf(stderr, "%s=%s: use a number from %" PRId64 " to %" PRId64 "\n", name, text, least, most);
     return false;
 }
 
@@ -53,9 +53,9 @@ static bool read_settings(settings *settings)
     settings->steps = 16;
     settings->shown = 5;
     settings->attempts = 500;
-    if (!read_number("SEED", 0, &seed) || !read_number("WORLDS", 1, &settings->worlds)
-        || !read_number("STEPS", 1, &settings->steps) || !read_number("SHOWN", 0, &settings->shown)
-        || !read_number("SHRINK", 0, &settings->attempts) || !read_number("STOP", 0, &stops))
+    if (!read_number("SEED", 0, INT64_MAX, &seed) || !read_number("WORLDS", 1, INT64_MAX / 2, &settings->worlds)
+        || !read_number("STEPS", 1, 10000, &settings->steps) || !read_number("SHOWN", 0, INT32_MAX, &settings->shown)
+        || !read_number("SHRINK", 0, INT32_MAX, &settings->attempts) || !read_number("STOP", 0, 1, &stops))
         return false;
     if (known != NULL && *known != '\0' && !cw_faults_named(known, &included)) {
         (void)fprintf(stderr, "KNOWN=%s: use 1 or names with commas:\n", known);
@@ -210,6 +210,14 @@ static int run_file(const settings *settings, const char *path)
         cw_program_free(&program);
         return 65;
     }
+    cw_text reason = {0};
+    if (!cw_program_check(&program, &reason)) {
+        (void)fprintf(stderr, "%s: it is not a world: %s\n", path, cw_string(&reason));
+        cw_text_free(&reason);
+        cw_program_free(&program);
+        return 65;
+    }
+    cw_text_free(&reason);
     cw_try(&program, &result);
     const bool is_expected =
         result.has_failed && program.expected != NULL && strcmp(program.expected, result.kind) == 0;

@@ -238,6 +238,8 @@ private final class Guard: Sendable {
 
     /// $1: folder, $2: pg_ctl, $3: options.
     private static let script = """
+        # The end of the input is the sign: a signal to all processes of a run would leave the server.
+        trap '' HUP INT TERM
         "$2" -D "$1/data" -w -t 60 -l "$1/log" -o "$3" start >&2 || { cat "$1/log" >&2; exit 1; }
         head -n 1 "$1/data/postmaster.pid"
         exec >&- 2>&-

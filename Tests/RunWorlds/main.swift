@@ -39,15 +39,27 @@ func chosenStores() -> Stores {
             """)
         exit(64)
     }
-    guard stores == .sqlite || PostgreSQLInstallation.programs != nil else {
-        print("MODE=\(text): \(PostgreSQLInstallation.isMissing)")
-        exit(69)
-    }
-    if stores == .processes, let missing = WorldRun.missingForProcesses {
-        print("MODE=processes: \(missing)")
+    if let missing = missing(for: stores) {
+        print("MODE=\(text): \(missing)")
         exit(69)
     }
     return stores
+}
+
+/// The reason why a mode cannot run here: something is not installed, or not built.
+func missing(for stores: Stores) -> String? {
+    switch stores {
+    case .sqlite: nil
+    case .postgreSQL: PostgreSQLInstallation.programs == nil ? PostgreSQLInstallation.isMissing : nil
+    case .processes: WorldRun.missingForProcesses
+    }
+}
+
+/// The reason why a file cannot be read.
+func reason(_ error: any Error, _ file: String) -> String {
+    var isFolder = ObjCBool(false)
+    guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else { return "it is not there" }
+    return isFolder.boolValue ? "it is a folder" : "\(error)"
 }
 
 if let engine = DatabaseRuns.chosenEngine() { exit(try DatabaseRuns(engine).run(CommandLine.arguments.dropFirst())) }
@@ -81,20 +93,28 @@ if !arguments.isEmpty {
     for file in arguments {
         let history: FoundHistory
         do { history = try FoundHistory(contentsOf: URL(filePath: file)) } catch {
-            print("\(file) is not a history of a world: \(error)")
+            print("\(file) is not a history of a world: \(reason(error, file))")
             exit(65)
+        }
+        if let missing = missing(for: history.stores ?? .sqlite) {
+            print("\(file): \(missing)")
+            exit(69)
         }
         let run = await history.run()
         print("\(file)\n\(history.world)")
         for line in run.trace { print("  \(line)") }
         print(run.failure.map { "\($0.kind.rawValue): \($0.text)" } ?? "everything is as it must be")
+        if let fault = history.fault { print("expected: \(history.kind.rawValue), the known fault \(fault)") }
         failures += run.failure == nil ? 0 : 1
     }
     exit(failures == 0 ? 0 : 1)
 }
 
+/// Whether the run is that of one seed. An empty setting does not count.
+func hasSeed() -> Bool { ProcessInfo.processInfo.environment["SEED"].map { !$0.isEmpty } ?? false }
+
 let first: UInt64 = number("SEED", 0, 0...1 << 62)
-let count: UInt64 = number("WORLDS", ProcessInfo.processInfo.environment["SEED"] == nil ? 1000 : 1, 1...1 << 40)
+let count: UInt64 = number("WORLDS", hasSeed() ? 1 : 1000, 1...1 << 40)
 let threads = number("THREADS", ProcessInfo.processInfo.activeProcessorCount, 1...256)
 let began = ContinuousClock.now
 let series = WorldSeries(
@@ -107,9 +127,10 @@ let time = ContinuousClock.now - began
 if count > 1 {
     print("\nWhat met, rarest first:\n\(series.met.table)")
     let missing = series.met.missing
-    print("\nNever met (\(missing.count)): \(missing.prefix(40).joined(separator: "; "))\(missing.count > 40 ? " ..." : "")")
+    print("\nNever met (\(missing.count)): \(missing.prefix(100).joined(separator: "; "))\(missing.count > 100 ? " ..." : "")")
 }
 for found in series.found.prefix(shown) { try await show(found) }
+if series.found.count > shown { print("\n\(series.found.count - shown) more failed and are not shown: SHOWN=\(series.found.count) shrinks them all") }
 let seconds = Double(time.components.seconds) + Double(time.components.attoseconds) / 1e18
 print(String(format: "\n%d worlds of %d steps in %.1f s on %d threads: %d failed", series.met.count, steps, seconds, threads, series.found.count))
 exit(series.found.isEmpty ? 0 : 1)

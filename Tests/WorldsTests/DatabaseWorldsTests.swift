@@ -14,7 +14,7 @@ import Worlds
         return Array(first..<first + (TestSetting.number("WORLDS") ?? 24))
     }()
 
-    private func check(_ seed: UInt64, _ engine: Stores, compiles: Bool = false) {
+    private func check(_ seed: UInt64, _ engine: DatabaseEngine, compiles: Bool = false) {
         var draw = DatabaseDraw(seed: seed, engine: engine, avoiding: Set(DatabaseFault.allCases))
         let world = draw.world(), run = DatabaseRun(world, avoiding: Set(DatabaseFault.allCases), compiles: compiles)
         #expect(run.failure == nil, "\(world)")
@@ -28,8 +28,8 @@ import Worlds
 
     @Test func `the classes of a model compile`() { check(1000, .sqlite, compiles: true) }
 
-    @Test(arguments: [Stores.sqlite, .postgreSQL])
-    func `a seed gives the same database, also through its file`(engine: Stores) throws {
+    @Test(arguments: [DatabaseEngine.sqlite, .postgreSQL])
+    func `a seed gives the same database, also through its file`(engine: DatabaseEngine) throws {
         for seed in UInt64(0)..<40 {
             var one = DatabaseDraw(seed: seed, engine: engine, avoiding: []), other = DatabaseDraw(seed: seed, engine: engine, avoiding: [])
             let world = one.world()
@@ -39,8 +39,8 @@ import Worlds
         }
     }
 
-    @Test(arguments: [Stores.sqlite, .postgreSQL])
-    func `all features are drawn, and none of a known fault that is avoided`(engine: Stores) {
+    @Test(arguments: [DatabaseEngine.sqlite, .postgreSQL])
+    func `all features are drawn, and none of a known fault that is avoided`(engine: DatabaseEngine) {
         var met = PairTable<DatabaseFeature>()
         let avoided = DatabaseFault.allCases.reduce(into: Set<DatabaseFeature>()) { $0.formUnion($1.features(engine)) }
         for seed in UInt64(0)..<600 {
@@ -74,6 +74,23 @@ import Worlds
         try #require(DatabaseFault(rawValue: fault) != nil, "\(fault) is repaired: take it out of \(file)")
         withKnownIssue("\(fault)") { #expect(run.failure == nil) }
         #expect(run.failure?.kind == found.kind, "\(run.failure?.text ?? "")")
+    }
+
+    @Test(arguments: [
+        ("\"key\": \\[\\d+\\]", "\"key\": [9]", "its key has a column that is not there"), ("\"row\": \\d+", "\"row\": -1", "its row is below 0"),
+        ("\"column\": \\d+", "\"column\": 99", "there is no column 99"), ("\"name\": \"c0\"", "\"name\": 0", "name"),
+    ])
+    func `a file of a database that cannot be used is named, and nothing runs`(pattern: String, text: String, reason: String) throws {
+        let folder = try TemporaryDirectory(), file = "Tests/DatabaseWorlds/Found/attribute-of-reference.json"
+        let good = try String(contentsOf: Repository.file(file), encoding: .utf8),
+            bad = try good.replacing(Regex(pattern), with: text, maxReplacements: 1)
+        #expect(bad != good)
+        let path = try folder.write(bad.utf8, to: "database.json")
+        let refused = try Program.run(Program.built("run-worlds"), [path]) { process in
+            process.environment = ProcessInfo.processInfo.environment.merging(["MODE": "databases"]) { $1 }
+        }
+        #expect(refused.status == 65 && refused.output.hasPrefix("\(path) is not a database: "), "\(refused.output)")
+        #expect(refused.output.contains(reason), "\(refused.output)")
     }
 
     @Test func `each known fault has a database`() throws {

@@ -81,8 +81,9 @@ struct FoundHistoryTests {
             return
         }
         try #require(KnownFault(rawValue: fault) != nil, "\(fault) is repaired: take it out of \(file)")
-        withKnownIssue("\(fault)") { #expect(run.failure == nil) }
-        #expect(run.failure?.kind == history.kind, "\(run.failure?.text ?? "")")
+        // Processes have another history each time.
+        withKnownIssue("\(fault)", isIntermittent: history.stores == .processes) { #expect(run.failure == nil) }
+        #expect(run.failure?.kind == history.kind || run.failure == nil && history.stores == .processes, "\(run.failure?.text ?? "")")
     }
 
     @Test func `a file or a setting that cannot be used is named, and nothing runs`() throws {
@@ -93,6 +94,8 @@ struct FoundHistoryTests {
         }
         for (text, expected) in [
             ("{", "JSON"), (good.replacing(/"user": \d/, with: "\"user\": 7"), "there is no user 7"),
+            (good.replacing(/"type": "int"/, with: "\"type\": \"int\", \"isSearchable\": true"), "version 1 of its model"),
+            (good.replacing("\"fault\": \"ghostRows\"", with: "\"fault\": \"ghosts\""), "there is no known fault ghosts"),
             (good.replacing(/"device": \d/, with: "\"device\": -1"), "step 0 has a number below 0"),
         ] {
             let file = try folder.write(text.utf8, to: "history.json"), refused = try run([file])

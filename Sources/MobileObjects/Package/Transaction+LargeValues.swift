@@ -1,4 +1,3 @@
-import MobileExecution
 import MobileStore
 
 /// A large value that a row has released.
@@ -37,8 +36,8 @@ extension Transaction {
 
     /// Removes what was written and never saved: an application has discarded its object, or a download was cancelled before its import.
     private func removeAbandonedLargeValues() throws {
-        guard let values = database.state.withLock({ $0.store })?.abandonedValues else { return }
-        let abandoned = values.take()
+        // Those of the connection: an upgrade runs while the database is being opened.
+        let values = connection.abandonedValues, abandoned = values.take()
         guard !abandoned.isEmpty else { return }
         onRollback { for id in abandoned { values.add(id) } }
         try connection.removeUnsaved(abandoned, metadata)

@@ -55,6 +55,9 @@ public enum LargeValueUnit: Sendable {
 }
 
 extension Connection {
+    /// Large values that were never saved in this database.
+    package var abandonedValues: AbandonedValues { database.abandonedValues }
+
     /// Creates missing tables of large values, and drops the values that a killed process left unfinished. While this or another
     /// process is writing a value, it drops none; a later call does. It needs the writer, and is cheap without such work.
     /// - Throws: ``StoreError``: `.readOnly` on a reader, and the errors of a write.

@@ -195,6 +195,57 @@ int64_t cw_number(const char *line, const char *key, int64_t missing)
     return cw_setting(line, key, value, sizeof value) ? strtoll(value, NULL, 10) : missing;
 }
 
+static const char *const NUMBERS[] = {
+    "after", "bytes", "cache", "checkpoint", "chunk", "coalesces", "commits", "count", "deflate", "desc", "foreign_keys",
+    "from", "loose", "n", "object", "objects", "observer", "page", "piece", "rows", "seek", "stays", "thread", "w", "writer",
+};
+static const char *const WORDS[] = {
+    "assign", "b", "code", "cols", "column", "encoding", "has", "insert", "keys", "kind", "large", "mode", "name", "nulls",
+    "on", "option", "path", "pending", "pool", "storage", "table", "tables", "text", "ticket", "unit",
+};
+
+static bool is_among(const char *const *names, size_t count, const char *word, size_t length)
+{
+    for (size_t index = 0; index < count; index++) {
+        if (strlen(names[index]) == length && strncmp(names[index], word, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/// Whether a setting is known, and its value a number from 0 to 2^31 - 1 where it has to be one.
+static bool is_setting(const char *word, size_t length)
+{
+    const size_t name = strcspn(word, "=");
+    if (name >= length)
+        return false;
+    if (is_among(WORDS, sizeof WORDS / sizeof *WORDS, word, name))
+        return true;
+    char *end = NULL;
+    const long long value = strtoll(word + name + 1, &end, 10);
+    return is_among(NUMBERS, sizeof NUMBERS / sizeof *NUMBERS, word, name) && end == word + length && length > name + 1 && value >= 0
+        && value <= INT32_MAX;
+}
+
+bool cw_program_check(const cw_program *program, cw_text *reason)
+{
+    for (size_t index = 0; index < program->count; index++) {
+        const char *const line = program->lines[index].text, *const bar = strstr(line, " | ");
+        const char *at = line + cw_is_part(line);
+        if (*at == '[' || *at == '*')
+            continue;
+        for (at += strcspn(at, " "); *at == ' ' && (bar == NULL || at < bar); at += strcspn(at, " ")) {
+            at++;
+            const size_t length = strcspn(at, " ");
+            if (!is_setting(at, length)) {
+                cw_add(reason, "step %zu has the unknown setting or number \"%.*s\"", index + 1, (int)length, at);
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 bool cw_next_element(const char **list, char *element, size_t size)
 {
     element[0] = '\0';

@@ -1,5 +1,3 @@
-internal import Worlds
-
 /// A type of columns with values that are worth a try. All are SQL.
 struct ColumnType: Sendable {
     /// The declaration.
@@ -22,12 +20,12 @@ struct ColumnType: Sendable {
     var referring: String?
 
     /// The type with this name; features that are not types have that of texts.
-    static func of(_ feature: DatabaseFeature, _ engine: Stores) -> ColumnType {
+    static func of(_ feature: DatabaseFeature, _ engine: DatabaseEngine) -> ColumnType {
         (engine == .sqlite ? sqlite[feature] : postgreSQL[feature]) ?? ColumnType(sql: "TEXT", values: ["'a'", "'b'", "'c'"], distinct: texts)
     }
 
     /// The features that are types.
-    static func features(_ engine: Stores) -> [DatabaseFeature] { (engine == .sqlite ? sqlite : postgreSQL).keys.sorted() }
+    static func features(_ engine: DatabaseEngine) -> [DatabaseFeature] { (engine == .sqlite ? sqlite : postgreSQL).keys.sorted() }
 
     // MARK: Common values
 

@@ -1,5 +1,4 @@
 internal import TestSupport
-internal import Worlds
 
 /// Rules of the engines, and the rows.
 extension DatabaseDraw {

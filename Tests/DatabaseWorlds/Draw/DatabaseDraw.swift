@@ -1,11 +1,10 @@
 internal import TestSupport
-package import Worlds
 
 /// Draws databases from seeds. Each seed has a *theme*, two features that its database contains: seed after seed goes through all pairs.
 package struct DatabaseDraw {
     var random: SeededGenerator
     private let seed: UInt64
-    let engine: Stores
+    let engine: DatabaseEngine
     /// Features that it leaves out.
     private let left: Set<DatabaseFeature>
     let avoided: Set<DatabaseFault>
@@ -15,7 +14,7 @@ package struct DatabaseDraw {
 
     /// The draw of one seed; the same seed gives the same database.
     /// - Parameter avoided: known faults that the database keeps away from.
-    package init(seed: UInt64, engine: Stores, avoiding avoided: Set<DatabaseFault>) {
+    package init(seed: UInt64, engine: DatabaseEngine, avoiding avoided: Set<DatabaseFault>) {
         self.seed = seed
         self.engine = engine
         self.avoided = avoided
@@ -24,10 +23,12 @@ package struct DatabaseDraw {
     }
 
     /// All pairs of features of an engine, in the order in which seeds have them as their themes.
-    package static func pairs(_ engine: Stores) -> [(DatabaseFeature, DatabaseFeature)] { engine == .sqlite ? pairsOfSQLite : pairsOfPostgreSQL }
+    package static func pairs(_ engine: DatabaseEngine) -> [(DatabaseFeature, DatabaseFeature)] {
+        engine == .sqlite ? pairsOfSQLite : pairsOfPostgreSQL
+    }
     private static let pairsOfSQLite = shuffledPairs(.sqlite), pairsOfPostgreSQL = shuffledPairs(.postgreSQL)
 
-    private static func shuffledPairs(_ engine: Stores) -> [(DatabaseFeature, DatabaseFeature)] {
+    private static func shuffledPairs(_ engine: DatabaseEngine) -> [(DatabaseFeature, DatabaseFeature)] {
         let features = DatabaseFeature.all(engine)
         var pairs: [(DatabaseFeature, DatabaseFeature)] = [], random = SeededGenerator(seed: 43)
         for (place, first) in features.enumerated() { for second in features[..<place] { pairs.append((first, second)) } }

@@ -1,5 +1,3 @@
-package import Worlds
-
 /// Faults that are known and not repaired yet. A database that avoids one leaves out what leads to it, or is not judged by the rule that it breaks;
 /// `Found` has a database of each. A repair removes its case here, and with it what the draw leaves out.
 package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
@@ -57,7 +55,7 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     case attributeOfReference
 
     /// The features that the draw leaves out.
-    package func features(_ engine: Stores) -> Set<DatabaseFeature> {
+    package func features(_ engine: DatabaseEngine) -> Set<DatabaseFeature> {
         switch self {
         case .bytesUnseen: [.geometries, .points, .bytesInText]
         case .digitsInTypeNames: [.numberedEnums, .sizedArrays, .numberArrays, .ranges, .composites]
@@ -84,7 +82,7 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     }
 
     /// The types that keys do not have.
-    func keys(_ engine: Stores) -> Set<DatabaseFeature> {
+    func keys(_ engine: DatabaseEngine) -> Set<DatabaseFeature> {
         switch self {
         case .bytesInKeys: engine == .sqlite ? [.blobs, .smallBlobs] : []
         case .textOfTimes: engine == .sqlite ? [.timestamps, .dateTimes] : []

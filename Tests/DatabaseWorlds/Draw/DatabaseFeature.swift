@@ -1,5 +1,3 @@
-internal import Worlds
-
 /// A part that a database may have, for the draw and for the table of pairs.
 package enum DatabaseFeature: String, CaseIterable, Codable, Sendable, Comparable {
     // Types of both engines.
@@ -34,7 +32,7 @@ package enum DatabaseFeature: String, CaseIterable, Codable, Sendable, Comparabl
 
 extension DatabaseFeature {
     /// The features that databases of an engine may have.
-    static func all(_ engine: Stores) -> [DatabaseFeature] { allCases.filter { $0.isPossible(engine) } }
+    static func all(_ engine: DatabaseEngine) -> [DatabaseFeature] { allCases.filter { $0.isPossible(engine) } }
 
     private static let onlySQLite: Set<DatabaseFeature> = [
         .dateTimes, .untyped, .anyValues, .geometries, .points, .money, .unsigned, .strings, .smallBlobs, .zeroByteText, .bytesInText, .textInNumber,
@@ -50,7 +48,7 @@ extension DatabaseFeature {
         .identityByDefault, .functionKey, .partitions, .inheritance, .otherSchema, .hiddenTable, .hiddenColumn, .caseOnlyColumns, .caseOnlyTables,
     ]
 
-    func isPossible(_ engine: Stores) -> Bool {
+    func isPossible(_ engine: DatabaseEngine) -> Bool {
         !(engine == .sqlite ? Self.onlyPostgreSQL : Self.onlySQLite).contains(self)
     }
 }

@@ -1,5 +1,3 @@
-internal import Worlds
-
 /// The statements that make a database.
 extension DatabaseWorld {
     private func quoted(_ name: String) -> String { NamePool.quoted(name) }

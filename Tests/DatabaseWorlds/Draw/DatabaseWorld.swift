@@ -1,9 +1,7 @@
-package import Worlds
-
 /// A small database with its rows, and the changes that a device makes. Values are SQL; the same value is the same database each time.
 package struct DatabaseWorld: Codable, Equatable, Sendable {
     package var seed: UInt64
-    package var engine: Stores
+    package var engine: DatabaseEngine
     package var tables: [DatabaseTable]
 }
 
@@ -77,12 +75,12 @@ extension DatabaseColumn {
 
 extension DatabaseTable {
     /// Whether SQLite makes the key, because it is another name of the row's number.
-    func isRowNumber(_ column: Int, _ engine: Stores) -> Bool {
+    func isRowNumber(_ column: Int, _ engine: DatabaseEngine) -> Bool {
         engine == .sqlite && key == [column] && columns[column].type == .integers && columns[column].made == .serial
     }
 
     /// The columns that a new row must have a value for.
-    func required(_ engine: Stores) -> [Int] {
+    func required(_ engine: DatabaseEngine) -> [Int] {
         columns.indices.filter { place in
             let column = columns[place]
             return !column.isMade && column.defaultValue == nil && (!column.isNullable || key.contains(place))

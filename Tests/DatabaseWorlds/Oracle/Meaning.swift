@@ -10,7 +10,7 @@ enum Meaning: Equatable {
     /// The attribute cannot hold the value: its row is held back.
     case unfit
 
-    init(_ value: StoredValue, in attribute: AttributeModel, _ engine: Stores) {
+    init(_ value: StoredValue, in attribute: AttributeModel, _ engine: DatabaseEngine) {
         if value == .null {
             self = attribute.isNullable || attribute.isGenerated ? .shown(nil) : .unfit
         } else {
@@ -18,7 +18,7 @@ enum Meaning: Equatable {
         }
     }
 
-    private static func text(_ value: StoredValue, _ attribute: AttributeModel, _ engine: Stores) -> String? {
+    private static func text(_ value: StoredValue, _ attribute: AttributeModel, _ engine: DatabaseEngine) -> String? {
         switch attribute.type {
         case .byte, .short, .int, .long, .integer: return integer(value, attribute.type)
         case .boolean: return boolean(value)

@@ -11,7 +11,7 @@ struct StoredTime {
     private let clock: String
 
     /// Reads a value; nil if it is not a time. SQLite's files have texts of several forms, seconds or milliseconds since 1970, and Julian days.
-    init?(_ value: StoredValue, _ engine: Stores) {
+    init?(_ value: StoredValue, _ engine: DatabaseEngine) {
         switch value {
         case .text(let text): self.init(text)
         case .integer(let number):

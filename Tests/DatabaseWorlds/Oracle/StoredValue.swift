@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Worlds
 
 /// A value of a database, read without code of the product.
 enum StoredValue: Hashable, CustomStringConvertible {
@@ -13,7 +12,7 @@ enum StoredValue: Hashable, CustomStringConvertible {
     case bytes([UInt8])
 
     /// The expression that reads a column of SQLite without a loss; of PostgreSQL for bytes, or for other types.
-    static func expression(_ column: String, _ engine: Stores, isBytes: Bool) -> String {
+    static func expression(_ column: String, _ engine: DatabaseEngine, isBytes: Bool) -> String {
         guard engine == .sqlite else {
             return isBytes ? "'b' || encode(\(column), 'hex')" : "'t' || encode(convert_to(CAST(\(column) AS text), 'UTF8'), 'hex')"
         }

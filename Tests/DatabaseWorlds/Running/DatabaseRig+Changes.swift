@@ -1,6 +1,5 @@
 internal import MobileModel
 internal import MobileObjects
-internal import Worlds
 
 /// Changes of the device, each next to the same statement in the database.
 extension DatabaseRig {

@@ -54,7 +54,7 @@ final class DatabaseRig {
             place = folder.file("enterprise.db")
             enterprise = try SQLiteEnterprise(path: place)
         // No database is drawn for processes.
-        case .postgreSQL, .processes:
+        case .postgreSQL:
             let made = try PostgreSQLTestDatabase()
             database = made
             func address(_ user: String) -> String { "postgresql://\(user)@/\(made.name)?host=\(made.server.folder)&port=\(made.server.port)" }

@@ -26,7 +26,7 @@ package struct DatabaseSeries: Sendable {
     ///   - classes: the classes of each n-th model are compiled; 0 for none.
     ///   - report: called for each failure, on any thread.
     package init(
-        _ seeds: Range<UInt64>, _ engine: Stores, avoiding avoided: Set<DatabaseFault>, threads: Int, stopsEarly: Bool = false,
+        _ seeds: Range<UInt64>, _ engine: DatabaseEngine, avoiding avoided: Set<DatabaseFault>, threads: Int, stopsEarly: Bool = false,
         classesOfEach classes: UInt64 = 50, report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
         let left = avoided.reduce(into: Set<DatabaseFeature>()) { $0.formUnion($1.features(engine)) }

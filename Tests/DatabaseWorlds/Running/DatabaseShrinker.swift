@@ -1,5 +1,3 @@
-internal import Worlds
-
 /// Makes a database that fails smaller, as long as it fails in the same way.
 package struct DatabaseShrinker {
     private let avoided: Set<DatabaseFault>

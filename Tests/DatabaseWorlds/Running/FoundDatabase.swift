@@ -30,5 +30,9 @@ package struct FoundDatabase: Codable, Sendable {
     }
 
     /// Reads a file.
-    package init(contentsOf url: URL) throws { self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url)) }
+    package init(contentsOf url: URL) throws {
+        self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url))
+        try world.check()
+        if let fault, DatabaseFault(rawValue: fault) == nil { throw DatabaseWorld.Misfit(description: "there is no known fault \(fault)") }
+    }
 }

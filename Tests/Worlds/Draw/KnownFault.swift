@@ -40,6 +40,19 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case drainDisturbs
 }
 
+extension KnownFault {
+    /// The features that a world does without to avoid it.
+    func features(in stores: Stores) -> Set<Feature> {
+        switch self {
+        case .ghostRows: [.moves, .archives, .cascade]
+        case .unfitValues: [.unfitValue]
+        case .wideDecimals: [.wideDecimals]
+        case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
+        default: []
+        }
+    }
+}
+
 extension World {
     /// The world without the features that lead to known faults.
     package func avoiding(_ faults: Set<KnownFault>, in stores: Stores) -> World {

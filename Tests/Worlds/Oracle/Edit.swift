@@ -27,6 +27,8 @@ struct Edit: Equatable {
     var fate = Fate.open
     /// Whether the user has taken it back, also after it was submitted.
     var isTakenBack = false
+    /// The last line of the ledger before its submission, and the number of backups that its device had got until then.
+    var line = 0, life = 0
     /// The step that made it.
     let step: Int
     /// Whether its device has it once more, from a backup of its database: then it may be done again.

@@ -29,18 +29,21 @@ extension Rig {
         try compareAccepted()
         try compareChanges()
         try compareQuietChanges()
-        for device in devices {
-            var last = 0
-            let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
-                guard edit.device == device.id, !edit.mayRepeat, case .accepted(let id) = edit.fate, let sequence = done[edit.stamp]?.first else {
-                    return nil
-                }
-                return (id, sequence)
-            }
-            for (id, sequence) in own.sorted(by: { $0.id < $1.id }) {
-                guard sequence > last else { throw failure(.wrongOrder, "device \(device.index): operation \(id) was done before an earlier one") }
-                last = sequence
-            }
+        for device in devices { for life in 0...device.life { try compareOrder(device, life, done) } }
+    }
+
+    /// The operations of a device were done in their order.
+    private func compareOrder(_ device: DeviceBench, _ life: Int, _ done: [String: [Int]]) throws {
+        var last = 0
+        let own = edits.compactMap { edit -> (id: Int64, sequence: Int)? in
+            guard edit.device == device.id, edit.life == life, !edit.mayRepeat, case .accepted(let id) = edit.fate,
+                let sequence = done[edit.stamp]?.first
+            else { return nil }
+            return (id, sequence)
+        }
+        for (id, sequence) in own.sorted(by: { $0.id < $1.id }) {
+            guard sequence > last else { throw failure(.wrongOrder, "device \(device.index): operation \(id) was done before an earlier one") }
+            last = sequence
         }
     }
 

@@ -91,7 +91,7 @@ extension Rig {
         for row in truth.rows.values.sorted(by: { $0.tag < $1.tag })
         where truth.isSeen(row, subscribed: device.subscribed, bound: rights[device.user], world) && !deleted.contains(row.tag) {
             guard byTag[row.tag] == nil, truth.fits(row, world) else { continue }
-            throw failure(.missingRow, "\(place): \(World.name(row.object)) \(row.tag) is missing: \(row.values.sorted { $0.key < $1.key })")
+            throw failure(.missingRow, "\(place): \(World.name(row.object)) \(row.tag) is missing: \(Self.text(row.values))")
         }
         for row in shown {
             if row.change != .none && row.change != .parent {
@@ -100,11 +100,13 @@ extension Rig {
                 }
                 continue
             }
-            guard let expected = truth.rows[row.tag] else { throw failure(.ghostRow, "\(place): \(row.tag) is not in the back end: \(row.values)") }
+            guard let expected = truth.rows[row.tag] else {
+                throw failure(.ghostRow, "\(place): \(row.tag) is not in the back end: \(Self.text(row.values))")
+            }
             // The server holds it back: a device that had it keeps its former version.
             let fits = truth.fits(expected, world), keys = world.keyColumns(row.object)
             guard !fits || truth.isSeen(expected, subscribed: device.subscribed, bound: rights[device.user], world) || row.change == .parent else {
-                throw failure(.ghostRow, "\(place): \(row.tag) is in none of its partitions: \(row.values)")
+                throw failure(.ghostRow, "\(place): \(row.tag) is in none of its partitions: \(Self.text(row.values))")
             }
             for (column, _) in world.columns(row.object, version: device.version)
             where (fits || keys.contains(column)) && row.values[column] != expected.values[column] {

@@ -75,11 +75,13 @@ extension Rig {
         let model = world.objects[edit.object], isArchived = model.triggers.contains(.archive) && edit.stamp.hasSuffix("3")
         guard edit.change == .delete || isArchived, let row = truth.rows[edit.tag] else { return false }
         if isHeld(row, truth, []) { return true }
-        // They may have left it after the operation, in the same step.
+        // An operation of the same batch may have referred to it, and was taken back with it.
+        if edits.contains(where: { $0.device == edit.device && $0.linked.values.contains(edit.tag) }) { return true }
+        // They may have left it after the operation.
         return world.references(to: edit.object).contains { child, index, _ in
             let columns = Set(World.referenceColumns(index))
             return ledger.contains { entry in
-                entry.sequence > lastLine && entry.object == child && (entry.change == "DELETE" || !columns.isDisjoint(with: entry.columns))
+                entry.sequence > edit.line && entry.object == child && (entry.change == "DELETE" || !columns.isDisjoint(with: entry.columns))
             }
         }
     }

@@ -9,6 +9,8 @@ final class ProcessGuardian: Sendable {
 
     /// Lines `+ N` and `- N` add and remove a process.
     private static let script = """
+        # The end of the input is the sign.
+        trap '' HUP INT TERM
         all=" "
         while read -r sign number; do
             case $sign in

@@ -135,6 +135,9 @@ final class DeviceBench {
     /// A backup of the database, with the changes of users until then.
     private(set) var saved: (edits: [Edit], subscribed: Set<Region>, version: Int)?
 
+    /// The number of backups that took the place of the database. Each one gives the device another identity, with other ids of operations.
+    private(set) var life = 0
+
     /// Makes a backup of the database.
     func save(_ edits: [Edit]) throws {
         try whileClosed {
@@ -147,6 +150,7 @@ final class DeviceBench {
     /// Puts the backup in place of the database.
     func restore() throws {
         guard let saved else { return }
+        life += 1
         try package.closeConnection()
         let handle = try FileHandle(forWritingTo: URL(filePath: folder + "/world.db"))
         try handle.truncate(atOffset: 0)

@@ -363,6 +363,7 @@ extension Rig {
         for place in edits.indices where edits[place].device == device.id && edits[place].fate == .lost(lost.id) { edits[place].isForgotten = true }
         // The row shows what the back end has until the answer comes. Large values are not kept.
         (edit.fate, edit.isTakenBack) = (.submitted(id), true)
+        (edit.line, edit.life) = (lastLine, device.life)
         let large = Set(world.allColumns(edit.object).filter { $0.type == .largeBinary }.map(\.name))
         edit.values = edit.values.filter { !large.contains($0.key) }
         edits.append(edit)

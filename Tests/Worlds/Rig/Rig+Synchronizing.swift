@@ -101,6 +101,7 @@ extension Rig {
                 last = edits.endIndex - 1
             }
             edits[last].fate = .submitted(record.id)
+            (edits[last].line, edits[last].life) = (lastLine, device.life)
             guard edits[last].change != .delete else { continue }
             for place in places(device, tag).reversed() where edits[place].isAlive && place != last {
                 guard case .rejected = edits[place].fate else { continue }

@@ -141,7 +141,7 @@ final class Rig {
         do {
             try device.begin()
             try device.package.synchronize()
-        } catch { throw failure(.deviceStuck, "device \(index), at its first synchronization: \(error)") }
+        } catch { throw failure(.deviceStuck, "device \(index), at its first synchronization: \(error)\(server.lastErrors)") }
         return device
     }
 

@@ -11,6 +11,8 @@ internal import TestSupport
 /// The server of a world in the process of the rig. Both versions of the package are deployed.
 final class ServerBench: WorldServer {
     private let configuration: ServerConfiguration
+    /// The last lines of the log.
+    private let lines = SystemLock<[String]>([])
     /// The second versions of the packages, and whether they are deployed.
     private let second: [PackageDeployment], hasSecond: SystemLock<Bool>
     private let server = SystemLock<MobileServer?>(nil)
@@ -39,6 +41,7 @@ final class ServerBench: WorldServer {
         // In half of all worlds the rows of a download come as segments, which are made for partitions of thousands of rows otherwise.
         if world.seed % 2 == 1 { configuration.segmentRules.leastRows = 2 }
         configuration.clock = { clock.milliseconds }
+        configuration.log = { [lines] line in lines.withLock { $0 = $0.suffix(4) + [line] } }
         let random = SystemLock(SeededGenerator(seed: world.seed &+ 7))
         configuration.random = { count in random.withLock { random in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) } } }
         self.configuration = configuration
@@ -149,6 +152,8 @@ final class ServerBench: WorldServer {
         try open()
         return true
     }
+
+    var lastErrors: String { lines.withLock { $0 }.map { "\n    the server's log: \($0)" }.joined() }
 
     /// The file of the state; nil where it is in PostgreSQL.
     var stateFile: String? { databases.withLock { $0.state } == nil ? folder + "/cache.db" : nil }

@@ -37,5 +37,6 @@ package struct FoundHistory: Codable, Sendable {
     package init(contentsOf url: URL) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: url))
         try world.check()
+        if let fault, KnownFault(rawValue: fault) == nil { throw World.Misfit(description: "there is no known fault \(fault)") }
     }
 }

@@ -4,11 +4,17 @@ package struct MetPairs: Sendable {
     private var meetings: [Meeting: Int] = [:]
     /// The steps of each kind that were drawn, and those that did something.
     private var drawn: [Step.Kind: Int] = [:], done: [Step.Kind: Int] = [:]
+    /// The features that worlds may have.
+    private let features: [Feature]
     /// The number of worlds.
     package var count: Int { worlds.worlds }
 
     /// Nothing has met.
-    package init() {}
+    /// - Parameter avoided: known faults; the features that lead to them are left out.
+    package init(avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) {
+        let left = avoided.reduce(into: Set<Feature>()) { $0.formUnion($1.features(in: stores)) }
+        features = Feature.allCases.filter { !left.contains($0) }.sorted { $0.rawValue < $1.rawValue }
+    }
 
     /// Counts what met in a world.
     package mutating func add(_ world: World, _ run: WorldRun) {
@@ -28,9 +34,10 @@ package struct MetPairs: Sendable {
 
     /// Pairs of features, and of a step and a feature, that never met.
     package var missing: [String] {
-        var missing = worlds.missing(Feature.allCases)
-        let features = Feature.allCases.sorted { $0.rawValue < $1.rawValue }
-        for kind in kinds {
+        // A kind of step that is rare as a whole comes first: a line for each of its features would hide the others.
+        let rare = kinds.filter { kind in features.allSatisfy { meetings[Meeting(kind: kind, feature: $0)] == nil } }
+        var missing = rare.map { "\($0.rawValue) of anything" } + worlds.missing(features)
+        for kind in kinds where !rare.contains(kind) {
             for feature in features where meetings[Meeting(kind: kind, feature: feature)] == nil {
                 missing.append("\(kind.rawValue) of \(feature.rawValue)")
             }
@@ -42,9 +49,9 @@ package struct MetPairs: Sendable {
 
     /// A line for each feature: the worlds that had it, its rarest companions, and the rarest steps. The last line has the steps that did something.
     package var table: String {
-        var lines = Feature.allCases.sorted { $0.rawValue < $1.rawValue }.map { feature in
+        var lines = features.map { feature in
             let kinds = kinds.map { ($0.rawValue, meetings[Meeting(kind: $0, feature: feature)] ?? 0) }
-            let companions = worlds.rarest(with: feature, Feature.allCases)
+            let companions = worlds.rarest(with: feature, features)
             return "\(feature.rawValue): \(worlds.number(feature, feature)) worlds; with \(companions); \(PairTable<Feature>.text(kinds))"
         }
         let steps = kinds.map { "\($0.rawValue) \(done[$0] ?? 0) of \(drawn[$0] ?? 0)" }

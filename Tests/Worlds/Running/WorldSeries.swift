@@ -10,7 +10,7 @@ package struct WorldSeries: Sendable {
     /// The worlds that failed, in the order of seeds.
     package private(set) var found: [Found] = []
     /// The pairs that met.
-    package private(set) var met = MetPairs()
+    package private(set) var met: MetPairs
 
     /// Draws and runs the worlds of these seeds.
     /// - Parameters:
@@ -25,7 +25,8 @@ package struct WorldSeries: Sendable {
         stopsEarly: Bool = false,
         report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
-        let parts = SeedThreads.run(seeds, threads: threads, stopsEarly: stopsEarly, from: (found: [Found](), met: MetPairs())) { seed, part in
+        met = MetPairs(avoiding: avoided, in: stores)
+        let parts = SeedThreads.run(seeds, threads: threads, stopsEarly: stopsEarly, from: (found: [Found](), met: met)) { seed, part in
             var draw = Draw(seed: seed)
             let world = draw.world(steps: steps, in: stores).avoiding(avoided, in: stores), run = WorldRun(world, avoiding: avoided, in: stores)
             part.met.add(world, run)
