@@ -60,9 +60,9 @@ public struct ServerConfiguration: Sendable {
     /// The rules by which segments are made and used.
     package var segmentRules = SegmentRules()
     /// The times and limits of refreshes.
-    var refreshRules = RefreshRules()
+    package var refreshRules = RefreshRules()
     /// The rules by which changes are found with sums of rows.
-    var changeRules = ChangeRules()
+    package var changeRules = ChangeRules()
     /// The time that a request waits for a connection to the cache or to a back end, each time that it needs one; default 10 s. After that, the
     /// request is refused with status 503.
     public var connectionTimeout = ServerConfiguration.defaultConnectionTimeout

@@ -3,7 +3,7 @@ internal import MobileExecution
 internal import MobileStore
 
 /// The times and limits of refreshes.
-struct RefreshRules: Sendable {
+package struct RefreshRules: Sendable {
     /// The time between two beats of a lease.
     var beat: Duration = .seconds(1)
     /// The time after which a lease without a beat counts as abandoned, on the clock of the process that waits for it.
@@ -13,7 +13,8 @@ struct RefreshRules: Sendable {
     /// The time for which a request waits for another refresh.
     var wait: Duration = .seconds(120)
     /// The largest comparison in memory, in rows and bytes; a larger one is staged.
-    var rowsInMemory = 5000, bytesInMemory = 8 << 20
+    package var rowsInMemory = 5000
+    var bytesInMemory = 8 << 20
     /// The rows of a first load that are written at once: few bytes keep the memory small, and many rows the number of commits.
     var rowsInBlock = 4096, bytesInBlock = 1 << 20
 }

@@ -12,7 +12,8 @@ struct UploadCheck {
         let frame = operation.frame
         guard let object = package.object(named: frame.object) else {
             throw RequestFailure(
-                .notFound, "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"\(remedy)")
+                .notFound,
+                "operation \(frame.id): package \"\(package.identifier)\" has no synchronized object \"\(frame.object.prefix(80))\"\(remedy)")
         }
         let modelled = try self.operation(frame, of: object)
         for (name, value) in frame.attributes.map({ ($0.key, $0.value) }) + frame.primaryKey.map({ ($0.key, $0.value) }) {

@@ -12,7 +12,8 @@ struct ContentService: Sendable {
     private let recent: RecentPermissions
 
     init(
-        _ grants: ContentGrants, _ stateStore: any StateStore, _ files: SegmentFiles, _ packages: [ServedPackage], _ configuration: ServerConfiguration
+        _ grants: ContentGrants, _ stateStore: any StateStore, _ files: SegmentFiles, _ packages: [ServedPackage],
+        _ configuration: ServerConfiguration
     ) {
         self.grants = grants
         self.stateStore = stateStore

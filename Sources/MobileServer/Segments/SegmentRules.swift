@@ -13,7 +13,7 @@ package struct SegmentRules: Sendable {
     /// The time in milliseconds for which segments stay after others took their place. Grants are valid for this time.
     var retention: Int64 = 24 * 3_600_000
     /// Large values of this length and more are fetched on their own, so that a broken transfer can be continued.
-    var namedValueBytes: Int64 = 4 << 20
+    package var namedValueBytes: Int64 = 4 << 20
     /// The time for which a check of a session's rights to a partition is valid for its next segments.
     var checkedTime = Duration.seconds(1)
     /// Whether segments are made and used.

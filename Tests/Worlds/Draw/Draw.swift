@@ -186,7 +186,7 @@ package struct Draw {
         (.foreignMove, 2),
         (.foreignReference, 2), (.foreignDelete, 3), (.saveBackEnd, 1), (.restoreBackEnd, 1),
         (.restartServer, 1), (.loseState, 1), (.saveState, 1), (.restoreState, 1), (.prune, 1), (.passTime, 1), (.turnBackClock, 1),
-        (.changeRights, 1), (.lock, 1), (.deploy, 1), (.removeDevice, 1),
+        (.changeRights, 1), (.lock, 1), (.lockBackEnd, 1), (.deploy, 1), (.removeDevice, 1),
         (.removeSubscription, 1), (.impersonate, 1), (.renameColumn, 1),
     ]
     private static let kinds: [Step.Kind] = weights.flatMap { kind, weight in Array(repeating: kind, count: weight) }

@@ -5,8 +5,8 @@ struct LargeContent: Sendable {
     let bytes: [UInt8]
     let name: String
 
-    /// Values of no, few and many bytes; the last one is long enough to be seen among the bytes of a synchronization, and cannot be compressed.
-    static let all: [LargeContent] = [0, 3, 2000, 70_000].enumerated().map { seed, count in
+    /// Values of no, few and many bytes, two of one length; the longest one is long enough to be seen among the bytes of a synchronization, and cannot be compressed.
+    static let all: [LargeContent] = [0, 3, 2000, 70_000, 2000].enumerated().map { seed, count in
         var random = SeededGenerator(seed: UInt64(seed))
         return LargeContent((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &random) })
     }

@@ -130,6 +130,7 @@ package struct Step: Codable, Equatable, Sendable {
         case foreignInsert, foreignEdit, foreignMove, foreignReference, foreignDelete, saveBackEnd, restoreBackEnd
         // The server and its operator.
         case restartServer, loseState, saveState, restoreState, prune, passTime, turnBackClock, changeRights, removeSubscription, removeDevice, lock,
+            lockBackEnd,
             deploy
         // Another user with the messages of his own.
         case impersonate

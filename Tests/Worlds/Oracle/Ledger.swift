@@ -21,12 +21,22 @@ extension Rig {
             if times > 1, !mayRepeat { throw failure(.appliedTwice, "\(text): \(times) times") }
             if accepted[edit.stamp] != nil {
                 // An operation that its original has discarded, or that was rejected there, counts as settled for a copy.
-                guard times > 0 || mayRepeat else { throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger") }
+                let isDiscarded =
+                    mayRepeat
+                    && edits.contains { other in
+                        guard other.stamp == edit.stamp else { return false }
+                        if case .accepted = other.fate { return false }
+                        return true
+                    }
+                guard times > 0 || isDiscarded || mayRepeat && hasRestoredBackEnd else {
+                    throw failure(.notApplied, "\(text): accepted, and not in the back end's ledger")
+                }
             } else if times > 0, !possible.contains(edit.stamp) {
                 throw failure(.appliedAnyway, "\(text): \(edit.fate)")
             }
         }
         try compareAccepted()
+        try compareDeletes()
         try compareChanges()
         try compareQuietChanges()
         for device in devices { for life in 0...device.life { try compareOrder(device, life, done) } }
@@ -68,11 +78,33 @@ extension Rig {
         }
     }
 
+    /// Rows that devices have deleted are gone, and changes without a stamp are there, or were there until a later change.
+    private func compareDeletes() throws {
+        let truth = try Truth(enterprise, world), ledger = try Truth.ledger(enterprise)
+        for edit in edits where !edit.mayRepeat && !hasRestoredBackEnd {
+            guard case .accepted(let id) = edit.fate, let row = truth.rows[edit.tag] else { continue }
+            // A row that its user may not have counts as deleted.
+            if edit.change == .delete, world.objects[edit.object].partition != .bound {
+                throw failure(.notApplied, "the delete of \(edit.tag) (step \(edit.step)) was accepted, and the row is there")
+            }
+            guard edit.change == .update, edit.stamp.isEmpty else { continue }
+            for (column, value) in edit.values.sorted(by: { $0.key < $1.key }) where row.values[column] != value {
+                guard !ledger.contains(where: { $0.tag == edit.tag && $0.sequence > edit.line && $0.columns.contains(column) }) else { continue }
+                throw failure(
+                    .notApplied, "\(column) of \(edit.tag) (operation \(id), step \(edit.step)) was accepted, and is not \(value ?? "NULL")")
+            }
+        }
+    }
+
     /// A change without a stamp changes what its user has set. The back end itself changes some columns, too.
     private func compareQuietChanges() throws {
         for entry in try Truth.ledger(enterprise)
         where !foreignLines.contains(entry.sequence) && entry.change == "UPDATE" && entry.before == entry.after {
             let model = world.objects[entry.object]
+            // The same operation once more changes nothing.
+            if entry.columns.isEmpty, !edits.contains(where: { $0.tag == entry.tag && ($0.stamp.isEmpty || $0.mayRepeat) }) {
+                throw failure(.appliedTwice, "an operation on \(entry.tag) with the stamp \(entry.after ?? "") was done once more")
+            }
             var allowed: Set<String> = ["made", "region"]
             for edit in edits where edit.tag == entry.tag { allowed.formUnion(edit.values.keys) }
             for index in model.references.indices where model.references[index].onDelete == .setNull {

@@ -25,6 +25,8 @@ extension Rig {
                     if page.count < 2 { break }
                 }
                 try require(pages, expected, "a query by pages")
+                let falling = Query().sorted(by: .descending("tag"))
+                try require(try tags(entity.cursor(falling, pageSize: 2)), expected.reversed(), "a cursor from the end")
                 let list = try entity.list(sorted, pageSize: 2)
                 try require(try (0..<(try list.count())).reversed().map { try list[$0].value("tag").description }, expected.reversed(), "a list")
                 try require(try tags(entity.cursor(sorted, pageSize: 3)), expected, "a cursor")

@@ -136,6 +136,13 @@ extension Rig {
                 throw failure(.wrongReference, "\(place): \(row.tag).ref\(index) leads to \(found ?? "nothing") instead of \(expected ?? "nothing")")
             }
         }
+        for row in shown where row.change == .none {
+            for (child, index, reference) in world.references(to: row.object) where reference.isComposite {
+                let part = shown.first { $0.object == child && $0.change != .none && parents[$0.tag]?[index] == row.tag }
+                guard let part else { continue }
+                throw failure(.wrongReference, "\(place): \(row.tag) is not pending, and its part \(part.tag) is")
+            }
+        }
         for row in shown {
             for (child, index, reference) in world.references(to: row.object) where reference.hasInverse {
                 let entity = try device.entity(row)

@@ -28,7 +28,9 @@ struct Truth {
                 var values: [String: String] = [:]
                 for (column, value) in zip(columns, line) { values[column.name] = value.map(column.type.canonical) }
                 let tag = values["tag"] ?? ""
-                rows[tag] = Row(object: object, tag: tag, values: values)
+                guard rows.updateValue(Row(object: object, tag: tag, values: values), forKey: tag) == nil else {
+                    throw EnterpriseFailure(description: "two rows of the back end have the tag \(tag)")
+                }
             }
         }
     }

@@ -150,14 +150,17 @@ extension Rig {
             try check(.serverStuck, "backup of the back end") { try saveBackEnd() }
             return ""
         }
-        guard areRowsSafe(devices) else { return nil }
+        guard try areRowsSafe(devices) else { return nil }
         guard try check(.serverStuck, "restore of the back end", restoreBackEnd) else { return nil }
-        let done = Set(try Truth.ledger(enterprise).compactMap(\.after))
+        let truth = try Truth(enterprise, world), done = Set(try Truth.ledger(enterprise).compactMap(\.after))
         for place in edits.indices {
             // An operation that a copy has inherited may never have been done.
-            guard case .accepted(let id) = edits[place].fate, !edits[place].stamp.isEmpty, !edits[place].mayRepeat,
-                !done.contains(edits[place].stamp)
-            else { continue }
+            guard case .accepted(let id) = edits[place].fate, !edits[place].mayRepeat else { continue }
+            let isUndone =
+                edits[place].change == .delete
+                ? truth.rows[edits[place].tag] != nil : !edits[place].stamp.isEmpty && !done.contains(edits[place].stamp)
+            // A delete of a row that the user may not have counts as done.
+            guard isUndone, edits[place].change != .delete || world.objects[edits[place].object].partition != .bound else { continue }
             edits[place].fate = .lost(id)
             // The same stamp may come again with the operation that had it.
             edits[place].mayRepeat = true
@@ -170,7 +173,8 @@ extension Rig {
     func compareLost() throws {
         for device in devices {
             let listed = Set(try device.package.lostOperations().map(\.id))
-            for edit in edits where edit.device == device.id && !edit.isForgotten {
+            // The device keeps accepted operations for 30 days.
+            for edit in edits where edit.device == device.id && !edit.isForgotten && edit.step >= lastLeap {
                 guard case .lost(let id) = edit.fate, !listed.contains(id) else { continue }
                 throw failure(.unreportedLoss, "device \(device.index): \(edit.change) of \(edit.tag) (\(edit.stamp), step \(edit.step)) was lost")
             }

@@ -15,10 +15,10 @@ extension Rig {
             for (tag, row) in before where after[tag] == nil { noteFreeKey(row) }
             return row.tag
         case .foreignMove:
-            guard model.hasRegion, areRowsSafe(devices) else { return nil }
+            guard try model.hasRegion && areRowsSafe(devices) else { return nil }
             assignments.append("region = '\(Region.allCases[picks.next(3)].rawValue)'")
         case .foreignReference:
-            guard !model.references.isEmpty, areRowsSafe(devices) else { return nil }
+            guard try !model.references.isEmpty && areRowsSafe(devices) else { return nil }
             let index = picks.next(model.references.count), reference = model.references[index], columns = world.columns(ofReference: index, object)
             let targets = truth.rows.values.filter { $0.object == reference.target }.sorted { $0.tag < $1.tag }
             let target = reference.isNullable && picks.isOne(of: 3) ? nil : picks.next(of: targets)

@@ -28,6 +28,20 @@ extension Rig {
         return "\(lock) of device \(device.index)"
     }
 
+    /// Another application keeps the back end locked for a moment. Operations wait meanwhile, and none is refused.
+    func lockBackEnd(_ device: DeviceBench) throws -> String? {
+        try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
+        try noteOutbox(device)
+        let tables = world.objects.indices.map { World.table($0) }.joined(separator: ", ")
+        try enterprise.run(stores == .sqlite ? "BEGIN IMMEDIATE" : "BEGIN; LOCK TABLE \(tables) IN SHARE ROW EXCLUSIVE MODE")
+        var text = "device \(device.index)"
+        do { try device.package.synchronize() } catch { text += ": \(error)" }
+        try enterprise.run("ROLLBACK")
+        try noteAnswers(device)
+        try checkEdits(device)
+        return text
+    }
+
     /// An operator removes a device. It has to register again, and its user's changes stay on it.
     func removeDevice(_ device: DeviceBench) throws -> String? {
         guard let server = server as? ServerBench else { return nil }

@@ -46,6 +46,8 @@ final class Rig {
     var met: Set<Meeting> = []
     /// How often steps of each kind did something.
     private(set) var done: [Step.Kind: Int] = [:]
+    /// The last step that moved the clock by more than 30 days.
+    var lastLeap = -1
     /// The latest time of all.
     var latest = Duration.zero
     /// The number of lost states when each device was saved, by the ids of the devices.

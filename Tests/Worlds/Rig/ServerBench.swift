@@ -40,6 +40,10 @@ final class ServerBench: WorldServer {
         configuration.retention.deletedRows = 2
         // In half of all worlds the rows of a download come as segments, which are made for partitions of thousands of rows otherwise.
         if world.seed % 2 == 1 { configuration.segmentRules.leastRows = 2 }
+        // Ways that are for large partitions otherwise.
+        if world.seed % 3 == 1 { configuration.changeRules.leastRows = 1 }
+        if world.seed % 5 == 1 { configuration.refreshRules.rowsInMemory = 2 }
+        if world.seed % 4 == 1 { configuration.segmentRules.namedValueBytes = 1000 }
         configuration.clock = { clock.milliseconds }
         configuration.log = { [lines] line in lines.withLock { $0 = $0.suffix(4) + [line] } }
         let random = SystemLock(SeededGenerator(seed: world.seed &+ 7))

@@ -15,7 +15,8 @@ extension PostgreSQLBackEndConnection {
             ORDER BY c.relname, n.nspname
             """, [])
         var result = DescribedTables(), others: [String: Int] = [:]
-        for schema in schemas where try texts("SELECT CAST(nspname AS TEXT) FROM pg_catalog.pg_namespace WHERE nspname = ?1", [.text(schema)]).isEmpty {
+        for schema in schemas where try texts("SELECT CAST(nspname AS TEXT) FROM pg_catalog.pg_namespace WHERE nspname = ?1", [.text(schema)]).isEmpty
+        {
             result.omissions.append("schema \"\(schema)\": there is none of this name")
         }
         for row in found {
@@ -50,7 +51,8 @@ extension PostgreSQLBackEndConnection {
         guard !places.isEmpty else { return }
         let names = places.map { SQLText.quoted(table.columns[$0].name) }
         let measures = names.map { name in
-            let text = "trim(TRAILING '0' FROM split_part(CAST(abs(\(name)) AS TEXT), '.', 2))", finite = "CAST(\(name) AS TEXT) NOT IN ('NaN', 'Infinity', '-Infinity')"
+            let text = "trim(TRAILING '0' FROM split_part(CAST(abs(\(name)) AS TEXT), '.', 2))",
+                finite = "CAST(\(name) AS TEXT) NOT IN ('NaN', 'Infinity', '-Infinity')"
             return """
                 CAST(max(length(ltrim(split_part(CAST(abs(\(name)) AS TEXT), '.', 1), '0'))) FILTER (WHERE \(finite)) AS BIGINT), \
                 CAST(max(length(\(text))) FILTER (WHERE \(finite)) AS BIGINT)
