@@ -7,9 +7,9 @@ package struct SegmentRules: Sendable {
     /// Increments of this number become one.
     var mergedIncrements = 16
     /// The base is written again when this part of its rows has changed: one in `rewrittenPart`.
-    var rewrittenPart: Int64 = 4
+    package var rewrittenPart: Int64 = 4
     /// A chain of segments is not used if it carries more rows than this percentage of those that the client needs.
-    var percentOfRows: Int64 = 130
+    package var percentOfRows: Int64 = 130
     /// The time in milliseconds for which segments stay after others took their place. Grants are valid for this time.
     var retention: Int64 = 24 * 3_600_000
     /// Large values of this length and more are fetched on their own, so that a broken transfer can be continued.

@@ -6,7 +6,7 @@ extension Rig {
         guard let row = picks.next(of: truth.rows.values.sorted { $0.tag < $1.tag }) else { return nil }
         let object = row.object, model = world.objects[object]
         meet(kind, object)
-        var assignments = ["stamp = 'f\(number())'"]
+        var assignments = ["stamp = 'f\(number())'"], place = "tag = '\(row.tag)'"
         switch kind {
         case .foreignDelete:
             let before = truth.rows
@@ -17,6 +17,8 @@ extension Rig {
         case .foreignMove:
             guard try model.hasRegion && areRowsSafe(devices) else { return nil }
             assignments.append("region = '\(Region.allCases[picks.next(3)].rawValue)'")
+            // All rows of a region at once: many rows go to devices in another way than one.
+            if picks.isOne(of: 2), let region = row.values["region"] { place = "region = '\(region)'" }
         case .foreignReference:
             guard try !model.references.isEmpty && areRowsSafe(devices) else { return nil }
             let index = picks.next(model.references.count), reference = model.references[index], columns = world.columns(ofReference: index, object)
@@ -30,9 +32,9 @@ extension Rig {
             let index = picks.next(model.attributes.count), attribute = model.attributes[index]
             assignments.append("a\(index) = \(value(of: attribute, picks.next(4), picks.next(1000)))")
         }
-        guard try foreign("UPDATE \(World.table(object)) SET \(assignments.joined(separator: ", ")) WHERE tag = '\(row.tag)'") else { return nil }
+        guard try foreign("UPDATE \(World.table(object)) SET \(assignments.joined(separator: ", ")) WHERE \(place)") else { return nil }
         if kind != .foreignEdit { try afterLeaving() }
-        return "\(row.tag) \(assignments.joined(separator: ", "))"
+        return "\(place): \(assignments.joined(separator: ", "))"
     }
 
     /// Lets the rows leave the devices before these change something, where a known fault would keep them.

@@ -39,7 +39,11 @@ final class ServerBench: WorldServer {
         configuration.keyRangeSize = 16
         configuration.retention.deletedRows = 2
         // In half of all worlds the rows of a download come as segments, which are made for partitions of thousands of rows otherwise.
-        if world.seed % 2 == 1 { configuration.segmentRules.leastRows = 2 }
+        if world.seed % 2 == 1 {
+            configuration.segmentRules.leastRows = 2
+            // A base of few rows would be written again for each change, and never be used together with later changes.
+            (configuration.segmentRules.rewrittenPart, configuration.segmentRules.percentOfRows) = (1, 10_000)
+        }
         // Ways that are for large partitions otherwise.
         if world.seed % 3 == 1 { configuration.changeRules.leastRows = 1 }
         if world.seed % 5 == 1 { configuration.refreshRules.rowsInMemory = 2 }
