@@ -4,8 +4,8 @@ internal import MobileProtocol
 internal import MobileStore
 
 /// Writes the large values of a complete download into the database, before the imports refer to them. Each is written in short transactions of its
-/// own, so that a value of any length blocks no other writer for long. The next transaction
-/// removes values that no import has taken.
+/// own, so that a value of any length blocks no other writer for long. The next transaction removes
+/// values that no import has taken.
 struct LargeValueIntake {
     private let package: PackageDatabase
     private let progress: SynchronizationProgress
