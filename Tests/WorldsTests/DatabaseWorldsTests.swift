@@ -77,8 +77,9 @@ import Worlds
     }
 
     @Test(arguments: [
-        ("\"key\": \\[\\d+\\]", "\"key\": [9]", "its key has a column that is not there"), ("\"row\": \\d+", "\"row\": -1", "its row is below 0"),
-        ("\"column\": \\d+", "\"column\": 99", "there is no column 99"), ("\"name\": \"c0\"", "\"name\": 0", "name"),
+        ("\"key\": \\[\\s*\\d+\\s*\\]", "\"key\": [9]", "its key has a column that is not there"),
+        ("\"row\": \\d+", "\"row\": -1", "its row is below 0"),
+        ("\"column\": \\d+", "\"column\": 99", "there is no column 99"), ("\"name\": \"id\"", "\"name\": 0", "name"),
     ])
     func `a file of a database that cannot be used is named, and nothing runs`(pattern: String, text: String, reason: String) throws {
         let folder = try TemporaryDirectory(), file = "Tests/DatabaseWorlds/Found/attribute-of-reference.json"
