@@ -8,6 +8,9 @@ internal import MobileExecution
 /// same moment inherits as well, and its children inherit the pipes of their siblings in the same way: among hundreds of processes that are started by
 /// many threads, a reader then waits for the end of a server that lives as long as the tests. Here a child has its three streams and nothing else, no
 /// signal is blocked in it, and its end is learned from the kernel.
+///
+/// A thread takes its status at once when it ends, whether or not a test asks for it: Swift Testing looks for the end of its exit tests among all children
+/// of the tests, and while one has ended whose status was not taken, it finds that child again and again.
 public final class ChildProcess: @unchecked Sendable {
     /// The cause of a process's end.
     public enum TerminationReason: Sendable { case exit, uncaughtSignal }
@@ -19,7 +22,37 @@ public final class ChildProcess: @unchecked Sendable {
         case ended(pid_t, Int32)
     }
 
-    private let state = SystemLock(State.new)
+    /// The state, and what waits for its end. It outlives the object: a child whose object is gone still ends.
+    private final class End: @unchecked Sendable {
+        private let condition = NSCondition()
+        private var state = State.new
+
+        func withState<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+            condition.lock()
+            defer { condition.unlock() }
+            return try body(&state)
+        }
+
+        /// Takes the status of a process once it has ended.
+        func take(_ process: pid_t) {
+            // The process keeps its number until its status is taken, under the lock: signals of other threads find it or know of its end.
+            var information = siginfo_t(), status: Int32 = 0
+            while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
+            withState { state in
+                while waitpid(process, &status, 0) < 0, errno == EINTR {}
+                state = .ended(process, status)
+                condition.broadcast()
+            }
+        }
+
+        func wait() {
+            condition.lock()
+            while case .running = state { condition.wait() }
+            condition.unlock()
+        }
+    }
+
+    private let end = End()
 
     // The settings are those of the thread that starts the program, before the start.
 
@@ -43,7 +76,7 @@ public final class ChildProcess: @unchecked Sendable {
     // MARK: Running
 
     /// Starts the program. The child's ends of pipes are closed here.
-    /// - Throws: `POSIXError` when there is no such program, or no memory.
+    /// - Throws: `POSIXError` when there is no such program, no memory, or no thread.
     public func run() throws {
         guard let program = executableURL?.path else { throw CocoaError(.executableNotLoadable) }
         let streams = [standardInput, standardOutput, standardError]
@@ -62,7 +95,12 @@ public final class ChildProcess: @unchecked Sendable {
             withStrings(variables) { cts_spawn(program, arguments, $0, currentDirectoryURL?.path, descriptors, &process) }
         }
         guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .ENOENT) }
-        state.withLock { [process] in $0 = .running(process) }
+        end.withState { $0 = .running(process) }
+        guard SystemThread.start({ [end, process] in end.take(process) }) else {
+            signal(SIGKILL)
+            end.take(process)
+            throw POSIXError(.EAGAIN)
+        }
         for (number, stream) in streams.enumerated() {
             if let pipe = stream as? Pipe { try Self.childEnd(pipe, number).close() }
         }
@@ -78,7 +116,7 @@ public final class ChildProcess: @unchecked Sendable {
 
     /// The number of the process; 0 before the start.
     public var processIdentifier: Int32 {
-        state.withLock { state in
+        end.withState { state in
             switch state {
             case .new: 0
             case .running(let process), .ended(let process, _): process
@@ -87,42 +125,26 @@ public final class ChildProcess: @unchecked Sendable {
     }
 
     /// Whether it was started and has not ended.
-    public var isRunning: Bool { if case .running = look() { true } else { false } }
+    public var isRunning: Bool { end.withState { if case .running = $0 { true } else { false } } }
 
     /// Waits for the end.
-    public func waitUntilExit() {
-        guard case .running(let process) = look() else { return }
-        // The process keeps its number until `look` has taken its status: signals of other threads still find it.
-        var information = siginfo_t()
-        while waitid(P_PID, id_t(process), &information, WEXITED | WNOWAIT) != 0, errno == EINTR {}
-        _ = look()
-    }
-
-    private func look() -> State {
-        state.withLock { state in
-            guard case .running(let process) = state else { return state }
-            var status: Int32 = 0, found: pid_t
-            repeat { found = waitpid(process, &status, WNOHANG) } while found < 0 && errno == EINTR
-            if found == process { state = .ended(process, status) }
-            return state
-        }
-    }
+    public func waitUntilExit() { end.wait() }
 
     /// The exit status, or the number of the signal that ended the process; -1 before its end.
     public var terminationStatus: Int32 {
-        guard case .ended(_, let status) = look() else { return -1 }
+        guard case .ended(_, let status) = end.withState({ $0 }) else { return -1 }
         return status & 0x7F == 0 ? (status >> 8) & 0xFF : status & 0x7F
     }
 
     /// Whether the process ended by itself or by a signal.
     public var terminationReason: TerminationReason {
-        guard case .ended(_, let status) = look() else { return .exit }
+        guard case .ended(_, let status) = end.withState({ $0 }) else { return .exit }
         return status & 0x7F == 0 ? .exit : .uncaughtSignal
     }
 
     /// Sends a signal, unless the process has ended.
     public func signal(_ signal: Int32) {
-        state.withLock { state in
+        end.withState { state in
             guard case .running(let process) = state else { return }
             _ = kill(process, signal)
         }

@@ -62,6 +62,21 @@ import Testing
         #expect(!missing.isRunning)
     }
 
+    @Test func `a child whose end no caller awaits leaves no entry in the table of processes`() throws {
+        var number: Int32 = 0
+        do {
+            let child = ChildProcess(), output = Pipe()
+            child.executableURL = URL(filePath: "/bin/true")
+            child.standardOutput = output
+            try child.run()
+            number = child.processIdentifier
+            _ = output.fileHandleForReading.readDataToEndOfFile()
+        }
+        // The kernel takes it away at most a moment after its end, although the object is gone.
+        let isGone = eventually { (try? String(contentsOfFile: "/proc/\(number)/stat", encoding: .utf8))?.contains("(true) Z") != true }
+        #expect(isGone)
+    }
+
     // MARK: Scripts
 
     @Test func `a command that does not end is ended with all that it started, and its processes are listed`() throws {

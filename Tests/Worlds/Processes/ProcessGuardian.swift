@@ -5,7 +5,7 @@ internal import TestSupport
 /// A shell that kills the processes of a world when the rig's own process ends, however it ends: each child has a process group of its own, so that no signal
 /// of a terminal reaches it.
 final class ProcessGuardian: Sendable {
-    private let shell: SystemLock<(process: ChildProcess, input: FileHandle)>
+    private let input: SystemLock<FileHandle>
 
     /// Lines `+ N` and `- N` add and remove a process.
     private static let script = """
@@ -23,24 +23,17 @@ final class ProcessGuardian: Sendable {
         """
 
     init() throws {
-        let process = ChildProcess(), input = Pipe()
+        let process = ChildProcess(), pipe = Pipe()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = ["-c", Self.script]
-        process.standardInput = input
+        process.standardInput = pipe
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         try process.run()
-        shell = SystemLock((process, input.fileHandleForWriting))
+        input = SystemLock(pipe.fileHandleForWriting)
     }
 
-    deinit {
-        let process = shell.withLock { shell in
-            try? shell.input.close()
-            return shell.process
-        }
-        // A child whose end no thread awaits would keep Swift Testing from seeing the ends of its own.
-        Thread.detachNewThread { process.waitUntilExit() }
-    }
+    deinit { input.withLock { try? $0.close() } }
 
     /// Starts a process that does not outlive the rig.
     func start(_ process: ChildProcess) throws {
@@ -55,5 +48,5 @@ final class ProcessGuardian: Sendable {
         try? tell("- \(process.processIdentifier)")
     }
 
-    private func tell(_ line: String) throws { try shell.withLock { try $0.input.write(contentsOf: Data((line + "\n").utf8)) } }
+    private func tell(_ line: String) throws { try input.withLock { try $0.write(contentsOf: Data((line + "\n").utf8)) } }
 }

@@ -89,12 +89,13 @@ final class ServerProcesses: WorldServer {
 
     private func start(_ missing: [Int]) throws {
         let started = try missing.map { ($0, try spawn($0)) }
-        for (index, (process, output)) in started {
+        // All of them, before one fails: `kill` ends what is here.
+        running.withLock { running in for (index, (process, _)) in started { running.servers[index] = process } }
+        for (index, (_, output)) in started {
             guard Self.hasInput(output, within: 20_000), !output.fileHandleForReading.availableData.isEmpty else {
-                ground.guardian.end(process, SIGKILL)
+                kill(index)
                 throw Failure(description: "process \(index) does not listen: \(log(index))")
             }
-            running.withLock { $0.servers[index] = process }
         }
     }
 
