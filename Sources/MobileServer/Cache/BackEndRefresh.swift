@@ -51,7 +51,7 @@ struct BackEndRefresh {
         var loads: [PartitionLoad] = []
         /// The partitions without a change.
         var unchanged: [PartitionState] = []
-        /// Whether there is more to do after the write: rows that did not fit, or partitions that need the lease.
+        /// Whether there is more to do after the write: partitions that need the lease.
         var isPartial = false
         var needsLease = false
     }
@@ -129,7 +129,6 @@ struct BackEndRefresh {
         look.record = try RecordImport.read(source, of: backEnd, after: known.applied, package: refresher.package.identifier) {
             try keys.take($0, from: backEnd, refresher.stateStore)
         }
-        var isImported = look.record == nil
         let states = Dictionary(uniqueKeysWithValues: zip(partitions.map(\.id), known.states))
         let outdated = Dictionary(grouping: partitions) { $0.object }
         var rows = 0, firstLoads = known.states.count { !$0.isLoaded }
@@ -140,9 +139,10 @@ struct BackEndRefresh {
                 guard let state = states[partition.id] else { continue }
                 // Another request may have loaded it meanwhile.
                 if reported == nil && state.isLoaded && refresher.isLoaded(partition.id, state.position, look.position) { continue }
-                guard rows < refresher.rules.rowsInMemory else {
-                    look.isPartial = true
-                    return look
+                if rows >= refresher.rules.rowsInMemory {
+                    // Within the look, as staged rows are: another look would find the back end at a later position, and read all of these again.
+                    guard try importRecord(&look, known), try write(look, known) else { return nil }
+                    (look.loads, rows) = ([], 0)
                 }
                 // A first load takes place under the lease. Without it, sums of all rows are not worth their time. Reports are about loaded rows only.
                 guard state.isLoaded || lease != nil || reported != nil else {
@@ -166,10 +166,7 @@ struct BackEndRefresh {
                     continue
                 }
                 // Before any row has a key: a device may have given it one.
-                if !isImported {
-                    guard try importRecord(&look, known) else { return nil }
-                    isImported = true
-                }
+                guard try importRecord(&look, known) else { return nil }
                 guard try stage(comparison, source, look.position, known, lease) else { return nil }
             }
         }

@@ -339,6 +339,33 @@ import Testing
         #expect(try servers.store.read { try $0.number("SELECT applied FROM _back_end") } == 2500)
     }
 
+    @Test(
+        "more rows than fit into memory together are compared in one look, whatever changes meanwhile, also where their keys were reported",
+        arguments: StateStoreTests.Engine.available, [false, true])
+    func movingBackEnd(engine: StateStoreTests.Engine, isReported: Bool) throws {
+        // Each of the shelves fits into memory, two of them do not.
+        let depot = Depot(hasLog: false)
+        for number: Int64 in 1...3 { depot.set(number, Self.article("article", on: "ABC")) }
+        let servers = try DepotServers(depot, engine, rules: [Self.rules()])
+        try servers.refresh("ABC")
+        for number: Int64 in 1...3 { depot.set(number, Self.article("changed", on: "ABC")) }
+        let looks = SystemLock(0)
+        depot.willRead.withLock {
+            $0 = {
+                let count = looks.withLock { looks in
+                    looks += 1
+                    return looks
+                }
+                // Another application commits before each look. A refresh without an end is ended here.
+                depot.set(10, Self.article("change \(count)", on: "Z"))
+                if count == 50 { depot.breaksBefore.withLock { $0 = 1 } }
+            }
+        }
+        if isReported { try servers.report([1, 2, 3], on: "ABC") } else { try servers.refresh("ABC") }
+        #expect(looks.withLock { $0 } < 10)
+        for shelf in "ABC" { #expect(try servers.rows(shelf).values.allSatisfy { $0.name == "changed" }) }
+    }
+
     @Test("a load with one key twice is refused, in memory and staged", arguments: StateStoreTests.Engine.available)
     func twice(engine: StateStoreTests.Engine) throws {
         let depot = Self.depot(hasLog: false), servers = try DepotServers(depot, engine, rules: [Self.rules()])
