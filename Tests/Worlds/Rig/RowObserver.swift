@@ -2,7 +2,7 @@ internal import MobileExecution
 internal import MobileObjects
 internal import TestSupport
 
-/// Observes all rows of an object on a thread of its own, as a screen does.
+/// Observes all rows of an object on threads of its own, as a screen does: those of the Swift pool may all be blocked by other tests.
 final class RowObserver: Sendable {
     /// The stamps of the rows that it has seen last, by tag; nil before the first result.
     private let seen: SystemLock<[String: String]?>
@@ -11,7 +11,7 @@ final class RowObserver: Sendable {
     init(_ entity: EntityClass) {
         let seen = SystemLock<[String: String]?>(nil), observation = entity.observe()
         self.seen = seen
-        task = Task {
+        task = Task(executorPreference: OwnThreads()) {
             do {
                 for try await snapshot in observation {
                     var rows: [String: String] = [:]

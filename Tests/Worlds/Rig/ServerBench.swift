@@ -35,7 +35,8 @@ final class ServerBench: WorldServer {
             cachePath: folder + "/cache.db", packages: models.filter { $0.version == "1.0" }.map(deployment),
             users: Dictionary(uniqueKeysWithValues: users))
         configuration.passwordParameters = .init(n: 16)
-        configuration.connectionTimeout = .milliseconds(200)
+        // The step `lockBackEnd` waits for it. PostgreSQL may need longer to accept a connection, and has no such step.
+        if stores == .sqlite { configuration.connectionTimeout = .milliseconds(200) }
         configuration.keyRangeSize = 16
         configuration.retention.deletedRows = 2
         // In half of all worlds the rows of a download come as segments, which are made for partitions of thousands of rows otherwise.
