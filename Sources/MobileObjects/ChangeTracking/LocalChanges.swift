@@ -12,6 +12,7 @@ extension Transaction {
         let counter = try nextCounter()
         let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
         try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + content)
+        linkWaitingRows(to: entity)
         guard !entity.isLocal else {
             try keepCounter()
             return replay
@@ -40,6 +41,7 @@ extension Transaction {
         try releaseLargeValues(of: entity, key)
         let replay = try noteUpdate(entity, key, readWith: read, changes, called)
         try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
+        if changes.contains(where: { entity.primaryKey.contains($0.index) }) { linkWaitingRows(to: entity) }
         if !entity.isLocal {
             try markOwners(of: entity, key)
             let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
@@ -151,7 +153,7 @@ extension Transaction {
         if try connection.first(entity.sql.selectState, [.integer(key)]) != nil {
             throw ObjectError(.duplicateKey, "create of \(entity.name): surrogate key \(key) exists already")
         }
-        guard entity.sql.hasKey, !entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated }) else { return }
+        guard entity.sql.hasKey, !entity.hasGeneratedKey else { return }
         let values = entity.primaryKey.map { content[$0] }
         guard !values.contains(.null), try !takesKeyFromUnknownParent(entity, content) else { return }
         if try connection.first(entity.sql.keyExists, values) != nil {
@@ -174,7 +176,7 @@ extension Transaction {
     /// Whether the back end has yet to assign the modelled key of a row, or a part of it.
     func isKeyUnknown(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
         guard try replayState(of: entity, key)?.change == .create, try originalState(of: entity, key)?.server == .absent else { return false }
-        if entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated }) { return true }
+        if entity.hasGeneratedKey { return true }
         guard let content = try content(entity.sql.table, of: entity, key) else { return false }
         return try takesKeyFromUnknownParent(entity, content)
     }

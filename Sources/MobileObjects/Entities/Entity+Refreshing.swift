@@ -68,7 +68,7 @@ extension Entity {
 
 /// The changes of an object in memory that are not saved.
 private struct UnsavedChanges {
-    private let dirty: DirtyAttributes
+    private let dirty: PositionSet
     private let values: [(attribute: Int, value: AttributeValue)]
     private let references: ReferenceKeys
     private let attachments: EntityAttachments?

@@ -19,7 +19,8 @@ extension Entity: CustomStringConvertible {
             uniqueKeys: try metadata.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(try storedValue($0.index))) })
     }
 
-    /// Copies all attributes of another object of the class, except large ones. Key, state and relatives stay. SMP 2.3: `copyAll:`.
+    /// Copies all attributes of another object of the class, except large ones, and with them the references whose keys they are. Surrogate key, state
+    /// and lists stay. SMP 2.3: `copyAll:`.
     ///
     ///     let copy = Customer(in: crm)
     ///     try copy.copyAll(customer)
@@ -34,6 +35,7 @@ extension Entity: CustomStringConvertible {
         for attribute in metadata.attributes where !attribute.isLarge {
             try setValue(other.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
         }
+        copyReferences(of: other)
     }
 
     /// Returns the surrogate key as text, in the form of the rows' keys in log records. SMP 2.3: `keyToString`.

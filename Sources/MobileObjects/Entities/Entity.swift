@@ -23,7 +23,8 @@ open class Entity {
     @exclusivity(unchecked) private final var key: Int64 = 0
     @exclusivity(unchecked) final var presence = Presence.new
     @exclusivity(unchecked) @usableFromInline final var isLoading = false
-    final var dirty = DirtyAttributes()
+    /// The unsaved changes in memory: attributes, references, and then the references that attributes decide.
+    final var dirty = PositionSet()
     @exclusivity(unchecked) final var references = ReferenceKeys()
     /// Loaded relatives and unsaved large values; nil for most objects of a list.
     final var attachments: EntityAttachments?
@@ -74,6 +75,7 @@ open class Entity {
 
     @usableFromInline final func markChanged(_ index: Int) {
         dirty.insert(index)
+        if metadata.keyAttributesOfReferences.contains(index) { attributesDecide(over: index) }
     }
 
     /// Converts a value for an attribute's stored property; used by generated `setValue(_:ofAttribute:)`.

@@ -26,6 +26,7 @@ package struct ImportSession {
             throw ObjectError(.noSuchAttribute, "import of \(entity.name): the object has no column \"\(column)\"")
         }
         try transaction.watchMarks(entity)
+        transaction.linkWaitingRows(to: entity)
         try ObjectError.gate { try transaction.expectSearchableRows(of: entity) }
         var options = options(.present, progress)
         options.onInsert = [("_rc", .integer(transaction.clockSeconds))]

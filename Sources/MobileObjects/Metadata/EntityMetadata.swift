@@ -27,6 +27,8 @@ public final class EntityMetadata: Sendable {
 
     /// Positions of the relationships whose reference is in this object's rows, in the order of the reference columns.
     let references: [Int]
+    /// The attributes that are the key of another object, or a part of it.
+    let keyAttributesOfReferences: PositionSet
     /// Positions of the composite relationships, in which this object is the parent.
     let composites: [Int]
     /// Positions of the relationships in which this object is the child of a composite one.
@@ -69,6 +71,7 @@ public final class EntityMetadata: Sendable {
         self.model = object
         self.otherOperation = otherOperation
         references = relationships.filter { $0.referenceIndex != nil }.map(\.index)
+        keyAttributesOfReferences = PositionSet(relationships.flatMap { $0.keySources ?? [] })
         composites = relationships.filter { $0.isComposite }.map(\.index)
         owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
         largeAttributes = attributes.filter(\.isLarge).map(\.index)
@@ -104,6 +107,9 @@ public final class EntityMetadata: Sendable {
         let hint = named.isEmpty ? "" : "; call \(named)"
         throw ObjectError(.noSuchOperation, "\(kind) of \(name): the model has no \(kind) that the attributes fill completely\(hint)")
     }
+
+    /// Whether the back end assigns the key, or a part of it.
+    var hasGeneratedKey: Bool { primaryKey.contains { attributes[$0].isGenerated } }
 
     /// Returns the attribute with this modelled name; nil without one.
     func attribute(ifNamed name: String) -> AttributeMetadata? { attributeIndexes[name].map { attributes[$0] } }

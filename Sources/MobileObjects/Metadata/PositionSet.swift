@@ -1,9 +1,12 @@
-/// The attributes and references of an object that were changed in memory and not saved: a bit per position. It allocates nothing up to
-/// 64 positions.
-struct DirtyAttributes: Sendable, Equatable {
+/// A set of attributes and references of an object, by position: a bit for each. It allocates nothing up to 64 positions.
+struct PositionSet: Sendable, Equatable {
     private var low: UInt64 = 0
     /// Nil, not empty, so that most objects have no memory to release here at their end.
     private var high: Set<Int>?
+
+    init() {}
+
+    init(_ positions: some Sequence<Int>) { for position in positions { insert(position) } }
 
     var isEmpty: Bool { low == 0 && high == nil }
 
@@ -29,7 +32,7 @@ struct DirtyAttributes: Sendable, Equatable {
         high = nil
     }
 
-    mutating func formUnion(_ other: DirtyAttributes) {
+    mutating func formUnion(_ other: PositionSet) {
         low |= other.low
         if let more = other.high { high = more.union(high ?? []) }
     }

@@ -22,6 +22,9 @@ public struct RelationshipMetadata: Sendable {
     public let referenceIndex: Int?
     /// Attributes whose values are equal at both ends, by position.
     public let mapping: [Mapping]
+    /// The attributes of this object that are the key of the other one, in the order of that key: a second view of the reference. Nil where the rows
+    /// hold no reference, or the mapping is not the whole key.
+    let keySources: [Int]?
     /// Whether this end is the child of a composite relationship.
     public let leadsToOwner: Bool
 
@@ -56,5 +59,7 @@ public struct RelationshipMetadata: Sendable {
             }
             return Mapping(source: source, target: attribute)
         }
+        let pairs = mapping, sources = target.primaryKey.map { key in pairs.first { target.attributes[$0.target].name == key }?.source }
+        keySources = referenceIndex == nil || sources.isEmpty || sources.contains(nil) ? nil : sources.compactMap(\.self)
     }
 }

@@ -18,6 +18,8 @@ struct SavePlan: Sendable {
         var newParents: [(reference: Int, row: Int)] = []
         /// References that are being set. Their mapped attributes are filled.
         var setReferences: [Int] = []
+        /// References that their attributes decide, with the values of these in the object; by position of the reference.
+        var byAttributes: [(reference: Int, values: [AttributeValue])] = []
         /// Those of them that lead to objects which were read as rows that the server did not have.
         var referencesToUnsent: [Int] = []
         /// Rows of the same object whose one-to-one relationships already lead elsewhere, in memory.
@@ -72,6 +74,7 @@ struct SavePlan: Sendable {
             }
             references += try followRenumberedParents(&row, transaction)
             let filled = try fillFromParents(&row, transaction)
+            references += try followAttributes(&row, transaction)
             outcome.released += try takePartners(row, transaction)
             if row.isNew {
                 let key = try row.key != 0 ? row.key : transaction.newSurrogateKey(for: row.entity)
@@ -94,6 +97,19 @@ struct SavePlan: Sendable {
             guard let key = row.value(position)?.integer, let current = try transaction.connection.renumberedKey(key) else { continue }
             row.set(position, .integer(current))
             followed.append((index, current))
+        }
+        return followed
+    }
+
+    /// Leads references to the rows that their attributes name.
+    private func followAttributes(_ row: inout Row, _ transaction: Transaction) throws -> [(index: Int, key: Int64)] {
+        var followed: [(index: Int, key: Int64)] = []
+        for (reference, values) in row.byAttributes {
+            let relationship = row.entity.relationships[row.entity.references[reference]]
+            let key = try transaction.key(ofReference: relationship, row.keyParts(relationship, values))
+            row.set(row.entity.attributes.count + reference, key.map { .integer($0) } ?? .null)
+            if key != nil { row.setReferences.append(reference) }
+            followed.append((reference, key ?? 0))
         }
         return followed
     }
@@ -134,6 +150,13 @@ struct SavePlan: Sendable {
 }
 
 extension SavePlan.Row {
+    /// The values that name the other row of a relationship: those that are being written, and the object's.
+    fileprivate func keyParts(_ relationship: RelationshipMetadata, _ values: [AttributeValue]) -> [AttributeValue] {
+        zip(relationship.keySources ?? [], values).map { source, value in
+            self.value(source).flatMap { entity.attributes[source].storage.attributeValue($0) } ?? value
+        }
+    }
+
     func value(_ index: Int) -> Value? { changes.first { $0.index == index }?.value }
 
     mutating func set(_ index: Int, _ value: Value) {

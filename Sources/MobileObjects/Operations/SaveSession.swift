@@ -107,9 +107,19 @@ struct SaveSession {
     private mutating func addReferences(of object: Entity, to row: inout SavePlan.Row) throws {
         let metadata = object.metadata
         for (reference, index) in metadata.references.enumerated() {
-            let position = metadata.attributes.count + reference
+            let position = metadata.attributes.count + reference, parent = object.knownParent(index)
+            if let sources = metadata.relationships[index].keySources {
+                // The model may have set them.
+                let isByDefault =
+                    row.isNew && !object.dirty.contains(position) && parent == nil && object.references[reference] == 0
+                    && sources.contains { !metadata.attributes[$0].defaultValue.isNull }
+                if isByDefault || object.isByAttributes(reference) {
+                    row.changes.append((position, .null))
+                    row.byAttributes.append((reference, sources.map { object.value(ofAttribute: $0) }))
+                    continue
+                }
+            }
             guard row.isNew || object.dirty.contains(position) else { continue }
-            let parent = object.knownParent(index)
             let key = parent?.surrogateKey ?? object.references[reference]
             row.changes.append((position, key == 0 ? .null : .integer(key)))
             row.setReferences.append(reference)
@@ -182,7 +192,7 @@ struct EntityMemory {
     private let surrogateKey: Int64
     private let replay: ReplayState
     private let presence: Entity.Presence
-    private let dirty: DirtyAttributes
+    private let dirty: PositionSet
     private let references: ReferenceKeys
     private let unsavedLargeValues: [Int: LargeValue?]
 

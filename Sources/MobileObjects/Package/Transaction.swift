@@ -55,6 +55,8 @@ package final class Transaction {
 
     /// The steps at the end of a transaction, before the commit, in this order.
     enum ClosingStep: CaseIterable {
+        /// References by value to rows that have come.
+        case references
         /// Marks of parents, after an import that may have changed the parents of rows.
         case marks
         /// Entries of the change log.

@@ -33,15 +33,26 @@ extension Entity {
             return try loadedChildren(index, as: T.self).present.first as? T
         }
         if let parent = knownParent(index) { return parent as? T }
-        guard references[reference] != 0 else { return nil }
-        let context = context.target(of: relationship)
-        guard let parent: T = try context.find(currentKey(ofRelative: references[reference])) else { return nil }
+        let target = context.target(of: relationship)
+        if let key = keyToFind(relationship) {
+            let found: T? = try target.first(target.metadata.sql.byPrimaryKey, key)
+            return takeFound(found, index)
+        }
+        guard references[reference] != 0, !isByAttributes(reference) else { return nil }
+        guard let parent: T = try target.find(currentKey(ofRelative: references[reference])) else { return nil }
         attached.parents[index] = .strong(parent)
         return parent
     }
 
-    /// Sets or clears the object at the one end of a relationship. The attributes that the model maps to the parent's are filled when this
-    /// object is saved. In a one-to-one relationship both objects leave their former partners. The row of a former partner then has no
+    /// Keeps the object that was found by its key, unless the back end has yet to assign that key.
+    final func takeFound<T: Entity>(_ found: T?, _ index: Int) -> T? {
+        guard let found, !found.isCreated || !found.metadata.hasGeneratedKey else { return nil }
+        attached.parents[index] = .strong(found)
+        return found
+    }
+
+    /// Sets or clears the object at the one end of a relationship, with the attributes that the model maps to the parent's. A part that the back end
+    /// has yet to assign is filled when it is known. In a one-to-one relationship both objects leave their former partners. The row of a former partner then has no
     /// reference, or is deleted if it is a part that needs an owner. Where the other end holds the reference, `save` of this object writes it.
     /// SMP 2.3: `setCustomer:`.
     @_spi(GeneratedCode) public final func setParent<T: Entity>(_ parent: T?, _ index: Int) {
@@ -87,7 +98,7 @@ extension Entity {
         if sharedParent?.index == index { sharedParent = nil }
         attached.parents[index] = link
         references[reference] = key
-        markChanged(metadata.attributes.count + reference)
+        letObjectDecide(link?.parent, over: metadata.relationships[index])
     }
 
     final func addChild(_ child: Entity, to index: Int) {

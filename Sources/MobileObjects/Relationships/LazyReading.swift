@@ -43,6 +43,15 @@ extension Entity {
 
     /// Reads the relatives of this object in one relationship, unless they were read before.
     nonisolated(nonsending) final func read(_ index: Int) async throws {
+        let relationship = metadata.relationships[index]
+        if knownParent(index) == nil, let key = keyToFind(relationship) {
+            let target = context.target(of: relationship), select = target.metadata.sql.byPrimaryKey
+            let type = self is GenericEntity ? GenericEntity.self : package.objectClass(of: target.metadata)
+            let page = try await package.read { try $0.page(select, key, size: 1) }
+            _ = takeFound(page.isEmpty ? nil : type.init(row: page[0], at: EntitySQL.firstAttribute, context: target), index)
+            attachments?.readFailures[index] = nil
+            return
+        }
         try await Prefetch([RelationshipPath(steps: [index])], for: [self], context)?.read()
         attachments?.readFailures[index] = nil
     }

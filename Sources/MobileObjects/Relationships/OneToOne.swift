@@ -98,7 +98,7 @@ extension Entity {
 
     private final func isLinked(to partner: Entity, _ index: Int) -> Bool {
         if let known = knownParent(index) { return known === partner }
-        guard let reference = metadata.relationships[index].referenceIndex else { return false }
+        guard let reference = metadata.relationships[index].referenceIndex, !isByAttributes(reference) else { return false }
         return partner.surrogateKey != 0 && references[reference] == partner.surrogateKey
     }
 
@@ -119,8 +119,10 @@ extension Entity {
         let relationship = metadata.relationships[released.relationship]
         isLoading = true
         defer { isLoading = false }
-        // Only attributes that were not changed in memory since.
+        // Unsaved changes in memory stay.
         for attribute in relationship.mapping.map(\.source) where !dirty.contains(attribute) { try? setValue(.null, ofAttribute: attribute) }
-        if let reference = relationship.referenceIndex, !hasPartner(relationship.index) { dirty.remove(metadata.attributes.count + reference) }
+        guard let reference = relationship.referenceIndex, !hasPartner(relationship.index) else { return }
+        dirty.remove(metadata.attributes.count + reference)
+        for attribute in relationship.mapping.map(\.source) where value(ofAttribute: attribute).isNull { dirty.remove(attribute) }
     }
 }

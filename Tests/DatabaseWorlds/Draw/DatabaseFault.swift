@@ -51,8 +51,6 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     case roundedKeys
     /// A change of an identity that the database allows is accepted and lost.
     case madeValuesNotWritten
-    /// A foreign-key attribute that is set is not the reference: it is accepted and lost.
-    case attributeOfReference
 
     /// The features that the draw leaves out.
     package func features(_ engine: DatabaseEngine) -> Set<DatabaseFeature> {
@@ -75,9 +73,7 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
         case .textsInTimes: [.textInTime]
         case .untypedColumns: [.untyped]
         // Rules of the draw and of the judgement.
-        case .vagueRefusals, .enumsUndocumented, .unfitRows, .bytesInKeys, .textOfTimes, .roundedKeys, .madeValuesNotWritten, .attributeOfReference,
-            .longNames:
-            []
+        case .vagueRefusals, .enumsUndocumented, .unfitRows, .bytesInKeys, .textOfTimes, .roundedKeys, .madeValuesNotWritten, .longNames: []
         }
     }
 

@@ -145,7 +145,7 @@ import Testing
 
     @Test("the marks of changed attributes hold any number of them")
     func dirtyAttributes() {
-        var dirty = DirtyAttributes()
+        var dirty = PositionSet()
         for index in [0, 63, 64, 200] { dirty.insert(index) }
         #expect([0, 63, 64, 200].allSatisfy(dirty.contains) && !dirty.contains(1) && !dirty.contains(65) && !dirty.isEmpty)
         dirty.removeAll()

@@ -1,8 +1,6 @@
 /// Faults that are known and not repaired yet. A world that avoids one leaves out what leads to it, so that the suite stays green and finds others;
 /// `Found` has a history of each. A repair removes its case here, and with it what worlds leave out.
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
-    /// A foreign-key attribute that is set is not the reference: it is accepted and lost, not ordered, and leads to another row than the object does.
-    case attributeOfReference
     /// Rows with pending changes get a second row when the server gives them other keys: for a new version of the package, after a lost or restored
     /// state; and a create that has arrived is there twice on a device that was restored from a backup.
     case newSurrogateKeys

@@ -52,6 +52,14 @@ struct Edit: Equatable {
         }
     }
 
+    /// The id of its operation; nil before it was submitted.
+    var operation: Int64? {
+        switch fate {
+        case .submitted(let id), .accepted(let id), .rejected(let id), .unknown(let id), .lost(let id): id
+        case .open, .replaced, .cancelled: nil
+        }
+    }
+
     /// Takes over the values of an earlier change of the row, where this one has none.
     mutating func include(_ earlier: Edit) {
         // A reference to a row without a key has no values yet.

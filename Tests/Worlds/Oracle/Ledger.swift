@@ -128,6 +128,12 @@ extension Rig {
                 allowed.formUnion(edit.values.keys)
                 for index in edit.linked.keys { allowed.formUnion(world.columns(ofReference: index, edit.object).map(\.name)) }
             }
+            // A row came after a change that names it by its key, and before the next operation: that one leads there, too.
+            for earlier in self.edits where earlier.tag == edit.tag && earlier.device == edit.device {
+                for (index, tag) in earlier.linked where tag == Edit.byKey {
+                    allowed.formUnion(world.columns(ofReference: index, edit.object).map(\.name))
+                }
+            }
             if let other = entry.columns.first(where: { !allowed.contains($0) }) {
                 throw failure(.otherColumn, "\(place) changed the column \(other), too")
             }

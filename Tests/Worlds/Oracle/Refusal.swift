@@ -100,6 +100,14 @@ extension Rig {
         }
     }
 
+    /// Whether a row may have come to the back end after an operation was done: it was submitted later, or elsewhere.
+    private func hasCome(_ row: Truth.Row, after edit: Edit, _ ledger: [Truth.Entry]) -> Bool {
+        guard ledger.contains(where: { $0.tag == row.tag && $0.change == "INSERT" && $0.sequence > edit.line }) else { return false }
+        let creates = edits.filter { $0.tag == row.tag && $0.change == .create && $0.device == edit.device }
+        guard let own = creates.compactMap(\.operation).max(), let operation = edit.operation else { return creates.isEmpty }
+        return own > operation
+    }
+
     /// A reference leads to a row that is not there, or another row has it in a one-to-one relationship.
     private func hasLostTarget(_ edit: Edit, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
         let references = world.objects[edit.object].references
@@ -115,7 +123,8 @@ extension Rig {
             }
             guard tag == Edit.byKey else { return truth.rows[tag] == nil || wasDeleted(tag, ledger) || wasRejected(tag) }
             let key = world.columns(ofReference: index, edit.object).map { (edit.values[$0.name] ?? nil) ?? "" }
-            return truth.row(references[index].target, key: key, world) == nil
+            guard let row = truth.row(references[index].target, key: key, world) else { return true }
+            return hasCome(row, after: edit, ledger)
         }
     }
 }

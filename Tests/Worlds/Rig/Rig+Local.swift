@@ -206,7 +206,7 @@ extension Rig {
         let mode = picks.next(6), target = picks.next(of: targets)
         let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create } ?? false
         if reference.isNullable, mode == 0 {
-            let isByObject = avoided.contains(.attributeOfReference) || picks.isOne(of: 2)
+            let isByObject = picks.isOne(of: 2)
             for column in columns {
                 if !isByObject { try check(.localFailure, "nil as \(column.name)") { try device.setValue(nil, column.name, entity, object) } }
                 values[column.name] = .some(nil)
@@ -217,9 +217,7 @@ extension Rig {
             linked[index] = ""
             return true
         }
-        if mode == 3, !reference.isComposite, !reference.isSingle, world.objects[reference.target].key != .generated,
-            !avoided.contains(.attributeOfReference)
-        {
+        if mode == 3, !reference.isComposite, !reference.isSingle, world.objects[reference.target].key != .generated {
             // The key of a row that the user makes later, or never.
             let number = self.number()
             device.plannedKeys[reference.target, default: []].append(number)
@@ -231,7 +229,7 @@ extension Rig {
             return true
         }
         guard let target else { return false }
-        if mode < 3, hasKey, !avoided.contains(.attributeOfReference), !reference.isComposite {
+        if mode < 3, hasKey, !reference.isComposite {
             for (column, value) in zip(columns, target.key(world)) {
                 try check(.localFailure, "a key as \(column.name)") { try device.setValue(value, column.name, entity, object) }
                 values[column.name] = value
