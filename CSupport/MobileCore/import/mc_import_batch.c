@@ -110,6 +110,12 @@ static mc_status write_rows(mc_import_target *target, const mc_row_batch *batch,
     (void)sqlite3_step(target->write);
     // Read before the reset, after which the step's changes are no longer counted.
     const int64_t changed = sqlite3_changes(target->db);
+    if (target->row_by_row && changed == 0) {
+        // A trigger or a constraint has ignored the row, an update of it maybe after it was counted.
+        incoming->updated = 0;
+        if (incoming->changes != NULL)
+            incoming->changes[first] = MC_IMPORT_IGNORED;
+    }
     const int result = sqlite3_reset(target->write);
     if (result != SQLITE_OK)
         return fail_row(target, result, batch, incoming->row < end ? incoming->row : end - 1, error);

@@ -119,7 +119,8 @@ static size_t append_value(sqlite3_str *sql, const mc_import_table *table, const
 static mc_status append_all(sqlite3 *db, sqlite3_str *names, sqlite3_str *values, const mc_import_table *table, bool *possible,
                             mc_error *error)
 {
-    static const char sql[] = "SELECT name, dflt_value, hidden FROM pragma_table_xinfo(?1)";
+    // A default of an INTEGER PRIMARY KEY, which SQLite never uses, counts as computed: SQLite then gives the key.
+    static const char sql[] = "SELECT name, dflt_value, hidden OR pk AND dflt_value IS NOT NULL FROM pragma_table_xinfo(?1)";
     sqlite3_stmt *columns = NULL;
     size_t named = 0;
     int result = sqlite3_prepare_v2(db, sql, -1, &columns, NULL);
@@ -313,19 +314,28 @@ bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column)
     return sqlite3_stricmp(type, "ANY") != 0 || !is_strict(db, table);
 }
 
-mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error)
+/// Appends a SELECT with a row if, in a schema, the table has triggers or ignores rows.
+static void append_row_by_row(sqlite3_str *sql, const char *schema, const char *table)
+{
+    sqlite3_str_appendf(sql,
+                        "%sSELECT 1 FROM \"%w\".sqlite_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE OR type='table' AND "
+                        "name=%Q COLLATE NOCASE AND sql LIKE '%%conflict%%ignore%%'",
+                        sqlite3_str_length(sql) == 0 ? "" : " UNION ALL ", schema, table, table);
+}
+
+mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
-    sqlite3_str_appendf(sql,
-                        "SELECT 1 FROM sqlite_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE UNION ALL "
-                        "SELECT 1 FROM sqlite_temp_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE",
-                        table, table);
+    const char *schema;
+    // Main, temporary and attached ones, in SQLite's numbers.
+    for (int number = 0; (schema = sqlite3_db_name(db, number)) != NULL; number++)
+        append_row_by_row(sql, schema, table);
     sqlite3_stmt *statement = NULL;
     mc_status status = mc_import_prepare(db, sql, table, &statement, error);
     if (status != MC_OK)
         return status;
     const int step = sqlite3_step(statement);
-    *has_triggers = step == SQLITE_ROW;
+    *row_by_row = step == SQLITE_ROW;
     if (step != SQLITE_ROW && step != SQLITE_DONE)
         status = mc_fail_sqlite(error, db, step, "import of \"%.80s\"", table);
     sqlite3_finalize(statement);

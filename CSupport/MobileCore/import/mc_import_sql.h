@@ -37,7 +37,9 @@ mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, cons
 /// Whether a column converts a text that looks like a number. False if the column does not exist.
 bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column);
 
-/// Whether the table has triggers, temporary ones included.
-mc_status mc_import_has_triggers(sqlite3 *db, const char *table, bool *has_triggers, mc_error *error);
+/// Whether each row needs a statement of its own: the table has triggers, also of a temporary or attached schema, or may ignore rows by a
+/// conflict clause. A statement of many rows does not say which of them was refused or ignored then. Tables of this name in all schemas
+/// count.
+mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error);
 
 #endif

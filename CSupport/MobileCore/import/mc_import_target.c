@@ -141,7 +141,7 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
-    mc_status status = mc_import_has_triggers(target->db, target->table, &target->row_by_row, error);
+    mc_status status = mc_import_runs_row_by_row(target->db, target->table, &target->row_by_row, error);
     target->takes_apart = target->takes_apart && !target->row_by_row;
     if (status == MC_OK)
         status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write,

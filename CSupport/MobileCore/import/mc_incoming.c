@@ -181,8 +181,10 @@ static void count_updated(sqlite3_context *context, int argument_count, sqlite3_
         return;
     }
     incoming->updated++;
-    if (incoming->changes != NULL)
-        incoming->changes[incoming->row] = MC_IMPORT_UPDATED;
+    // Next to triggers, SQLite reads all rows of a statement before it writes the first one: the cursor is at its end. There is one row
+    // then.
+    if (incoming->changes != NULL && incoming->end > 0)
+        incoming->changes[incoming->row < incoming->end ? incoming->row : incoming->end - 1] = MC_IMPORT_UPDATED;
     sqlite3_result_int(context, 1);
 }
 

@@ -71,7 +71,7 @@ static mc_status begin(mc_large_columns *large, mc_blob_unit unit, mc_error *err
         content->capacity = chunk_size;
     }
     *content = (mc_large_content){.unit = unit, .chunk_size = chunk_size, .buffer = content->buffer, .capacity = content->capacity};
-    return mc_blob_insert_value(large->connection, unit, chunk_size, &content->value, error);
+    return mc_blob_insert_value(large->connection, unit, chunk_size, 0, &content->value, error);
 }
 
 static mc_status store_chunk(mc_large_columns *large, const uint8_t *bytes, size_t length, mc_error *error)

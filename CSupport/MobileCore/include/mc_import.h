@@ -121,7 +121,7 @@ typedef enum mc_import_change {
     MC_IMPORT_UPDATED = 1,
     MC_IMPORT_DELETED = 2,
     MC_IMPORT_DIVERTED = 3,  ///< its values were written to the table of original states
-    MC_IMPORT_IGNORED = 4    ///< there was no such key to delete
+    MC_IMPORT_IGNORED = 4    ///< not written: there was no such key to delete, or a constraint or a trigger of the table ignores the row
 } mc_import_change;
 
 /// Called after each batch of rows that has been written: `changes[n]` is the `mc_import_change` of row n of the batch, whose

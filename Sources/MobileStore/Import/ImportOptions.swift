@@ -92,7 +92,7 @@ public enum ImportChangeKind: Int, Sendable {
     case deleted = 2
     /// The row has pending changes; the version of the import went to the table of original states.
     case diverted = 3
-    /// The key to delete did not exist.
+    /// Nothing was written: the key to delete did not exist, or a constraint or a trigger of the table ignores the row.
     case ignored = 4
 }
 
