@@ -71,6 +71,21 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
     return MC_OK;
 }
 
+/// Gives the pool the file's own path, absolute and without links, as SQLite has found it. All connections open that file then, and all
+/// pools of it have the same files next to it, also if they were given other paths.
+static mc_status take_own_path(mc_pool *pool, const mc_connection *first, mc_error *error)
+{
+    const char *const own = sqlite3_db_filename(first->db, "main");
+    if (own == NULL || *own == '\0')
+        return MC_OK;
+    char *const path = mc_copy_text(own);
+    if (path == NULL)
+        return fail_memory(error);
+    mc_free(pool->path);
+    pool->path = path;
+    return MC_OK;
+}
+
 /// Closes the connections, the writer last: it makes the final checkpoint.
 static void close_connections(mc_connection *writer, mc_connection *readers)
 {
@@ -116,6 +131,9 @@ mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *optio
     } else {
         pool->writer = first;
     }
+    status = take_own_path(pool, first, error);
+    if (status != MC_OK)
+        goto done;
     status = mc_pool_read_settings(pool, first, error);
     if (status != MC_OK)
         goto done;
