@@ -3,7 +3,8 @@
 #include "blobs/mc_blob_lease.h"
 #include "pool/mc_pool_internal.h"
 
-// The state is 0 while a value is written, 1 when it is complete, 2 when it is dropped.
+// The state is 0 while a value is written, 1 when it is complete, 2 when it is dropped. Until it is complete, `bytes` has the number of its
+// writer, and `length` the bytes that are there: so a writer finds out that a rollback has taken its value, or the last parts of it.
 static const char SQL_SCHEMA[] =
     "CREATE TABLE IF NOT EXISTS \"_mc_value\"("
     "\"id\" INTEGER PRIMARY KEY AUTOINCREMENT, "  // ids are never reused: a stale reference finds no value

@@ -24,6 +24,7 @@ static mc_status make_state(mc_pool *pool, void **state, mc_error *error)
         mc_free(blobs);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
     }
+    atomic_init(&blobs->last_value, 0);
     *state = blobs;
     return MC_OK;
 }

@@ -49,8 +49,10 @@ mc_status mc_blob_sweep(mc_connection *connection, mc_status (*sweep)(mc_connect
 
 // ---- Writing, in the caller's transaction: insert, any number of chunks, complete ---------------------------------------------
 
-/// Makes an unfinished value. Fails with MC_ERROR_LIMIT (no ids are left), and as writing does.
-mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t *value, mc_error *error);
+/// Makes an unfinished value, with an id that no other value has had. `owner` distinguishes it from a value of another process that got the
+/// same id after this one was rolled back; 0: none. Fails with MC_ERROR_LIMIT (no ids are left), and as writing does.
+mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t owner, int64_t *value,
+                               mc_error *error);
 
 /// One chunk, whose bytes are borrowed. Every chunk of a value except the last one has the value's chunk size.
 typedef struct mc_blob_chunk {
@@ -71,5 +73,8 @@ mc_status mc_blob_complete_value(mc_connection *connection, int64_t value, int64
 
 /// Marks a value as dropped. Its chunks stay until the collection removes them.
 mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *error);
+
+/// Marks the unfinished value of an owner as dropped, if it is still there.
+mc_status mc_blob_drop_unfinished(mc_connection *connection, int64_t value, int64_t owner, mc_error *error);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <sqlite3.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -34,6 +35,7 @@ typedef struct mc_lease {
 typedef struct mc_blob_pool {
     mc_pins pins;
     mc_lease lease;
+    _Atomic int64_t last_value;  ///< the greatest id that a value of this pool has got; the file forgets it if it was rolled back
 } mc_blob_pool;
 
 /// The hooks that make and free the state of each pool.

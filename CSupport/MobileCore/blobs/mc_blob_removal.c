@@ -15,6 +15,14 @@ mc_status mc_blob_drop_one(mc_connection *connection, int64_t value, mc_error *e
     return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"id\" = ?", &value, 1, NULL, error);
 }
 
+mc_status mc_blob_drop_unfinished(mc_connection *connection, int64_t value, int64_t owner, mc_error *error)
+{
+    const int64_t values[] = {value, owner};
+    connection->has_dropped_values = true;
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"state\" = 2 WHERE \"id\" = ? AND \"state\" = 0 AND \"bytes\" = ?", values, 2,
+                       NULL, error);
+}
+
 bool mc_blob_has_dropped(const mc_connection *connection)
 {
     return connection->has_dropped_values;

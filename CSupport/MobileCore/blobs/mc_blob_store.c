@@ -1,15 +1,21 @@
 /// mc_blob_store.c: writes the rows of a value, for `mc_blob_writer` and for imports, which have their own transactions.
 #include "blobs/mc_blob_internal.h"
+#include "blobs/mc_blob_pool.h"
 
-mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t *value, mc_error *error)
+mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, size_t chunk_size, int64_t owner, int64_t *value,
+                               mc_error *error)
 {
-    const int64_t values[] = {unit, (int64_t)chunk_size};
-    const mc_status status =
-        mc_blob_run(connection, "INSERT INTO \"_mc_value\"(\"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES (?, ?, 0, 0, 0)",
-                    values, 2, NULL, error);
+    // AUTOINCREMENT alone gives an id again after a rollback, to which a writer and the application may still refer.
+    static const char insert[] = "INSERT INTO \"_mc_value\"(\"id\", \"unit\", \"chunk\", \"state\", \"length\", \"bytes\") VALUES "
+                                 "(1 + max(?, coalesce((SELECT seq FROM sqlite_sequence WHERE name = '_mc_value'), 0)), ?, ?, 0, 0, ?)";
+    mc_blob_pool *const blobs = mc_blob_pool_of(mc_connection_pool(connection));
+    const int64_t values[] = {atomic_load(&blobs->last_value), unit, (int64_t)chunk_size, owner};
+    const mc_status status = mc_blob_run(connection, insert, values, 4, NULL, error);
     if (status != MC_OK)
         return status;
     const int64_t inserted = mc_connection_last_inserted_key(connection);
+    // One thread at a time has the writer.
+    atomic_store(&blobs->last_value, inserted);
     if (inserted >= MC_VALUES_MAXIMUM)
         return mc_fail(error, MC_ERROR_LIMIT, "there are no ids left for large values");
     *value = inserted;

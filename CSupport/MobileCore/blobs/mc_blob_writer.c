@@ -14,6 +14,7 @@ enum { BUFFER_WANTED = 512 * 1024 };
 struct mc_blob_writer {
     mc_pool *pool;
     int64_t value;     ///< 0: not in the database yet
+    int64_t owner;     ///< a random number of this writer, by which it knows its value
     bool holds_lease;  ///< from before the first part of the value until its end; a finished value's pin takes it over
     mc_blob_unit unit;
     int64_t announced;  ///< units; negative: unknown
@@ -22,6 +23,7 @@ struct mc_blob_writer {
     uint8_t *buffer;
     size_t capacity;  ///< whole chunks
     size_t buffered;
+    int64_t stored;         ///< bytes in the database
     int64_t next_chunk;     ///< the chunk that the buffer begins with
     int64_t next_start;     ///< scalars before it
     bool is_tail_stored;    ///< whether the first chunk of the buffer has been stored by a flush
@@ -55,8 +57,11 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
         mc_free(buffer);
         return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory to write a large value");
     }
+    int64_t owner;
+    sqlite3_randomness(sizeof owner, &owner);
     *writer = (mc_blob_writer){
         .pool = pool,
+        .owner = owner,
         .unit = options->unit,
         .announced = options->length,
         .timeout_ns = options->timeout_ns,
@@ -68,13 +73,14 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
     return MC_OK;
 }
 
-/// Checks that the value still exists: the caller's transaction may have been rolled back since, with the parts written in it.
+/// Checks that the value is there with all parts: the caller's transaction may have been rolled back since, with the parts written in it.
 static mc_status check_value(mc_blob_writer *writer, mc_connection *connection, mc_error *error)
 {
+    static const char sql[] = "SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 0 AND \"bytes\" = ? AND \"length\" = ?";
+    const int64_t values[] = {writer->value, writer->owner, writer->stored};
     bool found = false;
     int64_t one = 0;
-    const mc_status status =
-        mc_blob_find(connection, "SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ? AND \"state\" = 0", &writer->value, 1, &one, &found, error);
+    const mc_status status = mc_blob_find(connection, sql, values, 3, &one, &found, error);
     if (status != MC_OK || found)
         return status;
     return mc_fail(error, MC_ERROR_NOT_FOUND, "large value %" PRId64 ": what was written so far has been rolled back or dropped",
@@ -87,8 +93,9 @@ static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection,
                               mc_error *error)
 {
     int64_t number = writer->next_chunk;
-    mc_status status = writer->value == 0 ? mc_blob_insert_value(connection, writer->unit, writer->chunk_size, &writer->value, error)
-                                          : check_value(writer, connection, error);
+    mc_status status = writer->value == 0
+        ? mc_blob_insert_value(connection, writer->unit, writer->chunk_size, writer->owner, &writer->value, error)
+        : check_value(writer, connection, error);
     for (size_t at = 0; at < length && status == MC_OK; number++) {
         const size_t size = length - at < writer->chunk_size ? length - at : writer->chunk_size;
         const mc_blob_chunk chunk = {.value = writer->value,
@@ -104,6 +111,17 @@ static mc_status store_chunks(mc_blob_writer *writer, mc_connection *connection,
         at += size;
     }
     return status;
+}
+
+/// Stores a part of the value, and notes how much of it is there.
+static mc_status store_part(mc_blob_writer *writer, mc_connection *connection, const uint8_t *bytes, size_t length, int64_t *start,
+                            mc_error *error)
+{
+    const mc_status status = store_chunks(writer, connection, bytes, length, start, error);
+    const int64_t values[] = {writer->next_chunk * (int64_t)writer->chunk_size + (int64_t)length, writer->value};
+    if (status != MC_OK)
+        return status;
+    return mc_blob_run(connection, "UPDATE \"_mc_value\" SET \"length\" = ? WHERE \"id\" = ?", values, 2, NULL, error);
 }
 
 static mc_status take_lease(mc_blob_writer *writer, mc_error *error)
@@ -125,13 +143,14 @@ static mc_status store(mc_blob_writer *writer, const uint8_t *bytes, size_t leng
         status = mc_short_write_begin(writer->pool, "write of a large value", writer->timeout_ns, &write, error);
     if (status == MC_OK) {
         mc_short_write_postpone_checkpoint(&write);
-        status = mc_short_write_end(&write, store_chunks(writer, write.connection, bytes, length, &start, error), error);
+        status = mc_short_write_end(&write, store_part(writer, write.connection, bytes, length, &start, error), error);
     }
     if (status != MC_OK) {
         writer->value = known;
         writer->state = STATE_BROKEN;
         return status;
     }
+    writer->stored = writer->next_chunk * (int64_t)writer->chunk_size + (int64_t)length;
     writer->next_chunk += (int64_t)(length / writer->chunk_size);
     writer->next_start = start;
     writer->is_tail_stored = false;
@@ -319,7 +338,7 @@ void mc_blob_writer_free(mc_blob_writer *writer)
         return;
     if (writer->state != STATE_FINISHED && writer->value != 0
         && mc_short_write_begin(writer->pool, "drop of a large value", 0, &write, NULL) == MC_OK)
-        (void)mc_short_write_end(&write, mc_blob_drop_one(write.connection, writer->value, NULL), NULL);
+        (void)mc_short_write_end(&write, mc_blob_drop_unfinished(write.connection, writer->value, writer->owner, NULL), NULL);
     if (writer->holds_lease)
         mc_blob_lease_end(writer->pool);
     mc_free(writer->buffer);
