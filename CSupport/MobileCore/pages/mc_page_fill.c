@@ -70,6 +70,10 @@ static mc_status fill_rows(mc_page_fill *fill, mc_statement *statement, bool *at
     *at_end = false;
     if (!has_row)
         status = step(fill, statement, &has_row, error);
+    // SQLite prepares the statement again in its first step if the schema has changed.
+    const size_t columns = (size_t)sqlite3_column_count(statement->handle);
+    if (fill->takes_columns && columns != page->column_count)
+        mc_page_clear(page, columns, columns);
     while (status == MC_OK && has_row && !mc_page_is_full(page, fill->max_rows, fill->max_bytes)) {
         if (!mc_page_append_row(page, statement->handle))
             status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for row %zu of a page", page->row_count + 1);
@@ -137,7 +141,7 @@ mc_status mc_page_fill_by_steps(const mc_page_source *source, mc_page_fill *fill
 mc_status mc_row_page_fill(mc_row_page *page, mc_statement *statement, size_t max_rows, size_t max_bytes, bool *at_end, mc_error *error)
 {
     const size_t columns = (size_t)sqlite3_column_count(statement->handle);
-    mc_page_fill fill = {.page = page, .max_rows = max_rows, .max_bytes = max_bytes};
+    mc_page_fill fill = {.page = page, .max_rows = max_rows, .max_bytes = max_bytes, .takes_columns = true};
     mc_error failure;
     mc_page_clear(page, columns, columns);
     *at_end = true;

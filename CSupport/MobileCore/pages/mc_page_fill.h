@@ -18,8 +18,9 @@
 typedef struct mc_page_fill {
     mc_row_page *page;
     size_t max_rows, max_bytes;
-    bool by_statement;  ///< the statement fills the page by itself; see `mc_page_plan_check`
-    bool plan_changed;  ///< out: it was prepared again meanwhile. No row was appended; check, bind and fill once more
+    bool by_statement;   ///< the statement fills the page by itself; see `mc_page_plan_check`
+    bool plan_changed;   ///< out: it was prepared again meanwhile. No row was appended; check, bind and fill once more
+    bool takes_columns;  ///< the page has the columns of the statement, which its first step may change
 } mc_page_fill;
 
 /// The function's name, and SQLite's maximum number of arguments of a function.

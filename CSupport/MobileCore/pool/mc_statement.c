@@ -53,6 +53,11 @@ static mc_status prepare_first(mc_connection *connection, const char *sql, size_
     *tail = sql + length;
     if (length > INT_MAX)
         return mc_fail(error, MC_ERROR_LIMIT, "an SQL text of %zu bytes is too long", length);
+    // SQLite ends a text there, and would run a part of it.
+    const char *const zero = memchr(sql, 0, length);
+    if (zero != NULL)
+        return mc_fail(error, MC_ERROR_MISUSE, "\"%s\": byte %td of the SQL text is zero; bind it as a value", excerpt_of(sql, length).text,
+                       zero - sql);
     const int code = sqlite3_prepare_v3(connection->db, sql, (int)length, SQLITE_PREPARE_PERSISTENT, out, tail);
     if (code == SQLITE_OK)
         return MC_OK;

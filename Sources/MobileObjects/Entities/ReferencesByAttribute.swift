@@ -82,10 +82,10 @@ extension Entity {
         return key
     }
 
-    /// The key by which the other object of a relationship is found: where attributes decide, and where the reference is by value.
+    /// The key by which the other object of a relationship is found: where attributes decide, and where the reference of a pending row is by value.
     final func keyToFind(_ relationship: RelationshipMetadata) -> [Value]? {
         guard let reference = relationship.referenceIndex, !dirty.contains(metadata.attributeCount + reference),
-            isByAttributes(reference) || (presence == .stored && references[reference] == 0)
+            isByAttributes(reference) || (replay.change.isOwn && references[reference] == 0)
         else { return nil }
         return keyByAttributes(relationship)
     }

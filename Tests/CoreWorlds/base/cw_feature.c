@@ -80,52 +80,23 @@ cw_feature cw_feature_named(const char *name)
 const cw_known_fault *cw_known_fault_at(cw_fault fault)
 {
     static const cw_known_fault faults[CW_FAULTS] = {
-        [CW_TRIGGER_OBSERVER] =
-            {"triggerObserver",
-             "the change codes of an import into a table with a trigger belong to the next row, the last one is "
-             "written after the end of the memory",
-             "observers of imports into tables with triggers"},
-        [CW_ROLLED_BACK_WRITERS] =
-            {"rolledBackWriters",
-             "a writer of a large value whose transaction was rolled back writes into, or drops, the value "
-             "that has got its id",
-             "rollbacks of transactions in which a large value was written"},
-        [CW_LEASE_SPELLING] = {"leaseSpelling",
-                               "pools that open a file by different paths have different leases of large values",
-                               "links and relative paths"},
-        [CW_SIMILAR_PENDING_KEYS] =
-            {"similarPendingKeys",
-             "an import writes rows with pending changes if SQLite converts or compares their keys in a way "
-             "that the set of keys does not know",
-             "pending protection with collations, numbers in texts, reals, and texts in UTF-16"},
-        [CW_HALF_WAY_FAILURES] = {"halfWayFailures",
-                                  "rows that a failed statement has undone hide later changes from observers",
+        [CW_SIMILAR_PENDING_KEYS] = {"similarPendingKeys",
+                                     "an import writes rows with pending changes if SQLite converts or compares their keys in a way "
+                                     "that the set of keys does not know",
+                                     "pending protection with collations, numbers in texts, reals, and texts in UTF-16"},
+        [CW_HALF_WAY_FAILURES] = {"halfWayFailures", "rows that a failed statement has undone hide later changes from observers",
                                   "observers next to statements that fail"},
         [CW_WAITS_FOR_ITSELF] = {"waitsForItself", "a thread that holds all readers loosely waits for itself",
                                  "large values that are read while all readers are held"},
-        [CW_NUL_IN_SQL] = {"nulInSQL", "SQL is cut at a zero byte, and what is left runs", "zero bytes in SQL"},
-        [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt",
-                              "tickets of nested check-outs"},
-        [CW_STALE_COLUMNS] = {"staleColumns",
-                              "the first page of a cached statement lacks the columns that were added since",
-                              "pages of SELECT * after columns were added or dropped"},
+        [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt", "tickets of nested check-outs"},
         [CW_IMPORT_SIZE] = {"importSize", "rows that an import sets aside until its end are missing in between",
                             "large imports with pending rows next to members that touch these rows"},
-        [CW_IGNORED_ROWS] = {"ignoredRows", "rows that a constraint or a trigger ignores are reported as inserted",
-                             "observers of imports into tables that ignore rows"},
-        [CW_KEY_DEFAULT] = {"keyDefault",
-                            "an import writes the default of an INTEGER PRIMARY KEY, which SQLite never uses",
-                            "defaults of such keys"},
         [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
                            "observers next to changes of rowids"},
-        [CW_ATTACHED_TRIGGERS] = {"attachedTriggers",
-                                  "an import does not see the triggers of attached tables: an error names another row",
-                                  "triggers of attached tables"},
-        [CW_FOREIGN_KEY_ROWS] =
-            {"foreignKeyRows",
-             "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
-             "repair what an earlier one has broken",
-             "rows that replace others to which rows refer"},
+        [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",
+                                 "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
+                                 "repair what an earlier one has broken",
+                                 "rows that replace others to which rows refer"},
     };
     return &faults[fault];
 }

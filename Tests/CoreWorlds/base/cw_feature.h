@@ -81,20 +81,12 @@ typedef struct cw_known_fault {
 
 /// The numbers of the faults in `cw_known_fault_at`.
 typedef enum cw_fault {
-    CW_TRIGGER_OBSERVER,
-    CW_ROLLED_BACK_WRITERS,
-    CW_LEASE_SPELLING,
     CW_SIMILAR_PENDING_KEYS,
     CW_HALF_WAY_FAILURES,
     CW_WAITS_FOR_ITSELF,
-    CW_NUL_IN_SQL,
     CW_NESTED_TICKET,
-    CW_STALE_COLUMNS,
     CW_IMPORT_SIZE,
-    CW_IGNORED_ROWS,
-    CW_KEY_DEFAULT,
     CW_MOVED_KEYS,
-    CW_ATTACHED_TRIGGERS,
     CW_FOREIGN_KEY_ROWS,
     CW_FAULTS
 } cw_fault;

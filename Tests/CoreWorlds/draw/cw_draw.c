@@ -46,19 +46,12 @@ static void want(cw_plan *plan, cw_feature feature)
 static void want_faults(cw_plan *plan)
 {
     static const cw_feature lead[CW_FAULTS][3] = {
-        [CW_TRIGGER_OBSERVER] = {CW_TRIGGER, CW_OBSERVED_IMPORT, CW_OBSERVED_IMPORT},
-        [CW_ROLLED_BACK_WRITERS] = {CW_LARGE_VALUE, CW_TRANSACTION, CW_ROLLBACK},
-        [CW_LEASE_SPELLING] = {CW_LARGE_VALUE, CW_SECOND_POOL, CW_SECOND_POOL},
         [CW_SIMILAR_PENDING_KEYS] = {CW_PENDING, CW_PENDING, CW_PENDING},
         [CW_HALF_WAY_FAILURES] = {CW_OBSERVER, CW_TRANSACTION, CW_TRANSACTION},
         [CW_WAITS_FOR_ITSELF] = {CW_LARGE_VALUE, CW_LARGE_VALUE, CW_LARGE_VALUE},
         [CW_NESTED_TICKET] = {CW_NESTED, CW_TICKET, CW_TICKET},
-        [CW_STALE_COLUMNS] = {CW_PAGE, CW_SCHEMA_CHANGE, CW_SCHEMA_CHANGE},
         [CW_IMPORT_SIZE] = {CW_PENDING, CW_BIG_IMPORT, CW_MEMBERS},
-        [CW_IGNORED_ROWS] = {CW_CONFLICT_CLAUSE, CW_TRIGGER, CW_OBSERVED_IMPORT},
-        [CW_KEY_DEFAULT] = {CW_OTHER_KEY, CW_OTHER_KEY, CW_OTHER_KEY},
         [CW_MOVED_KEYS] = {CW_OBSERVER, CW_OBSERVER, CW_OBSERVER},
-        [CW_ATTACHED_TRIGGERS] = {CW_ATTACHED, CW_TRIGGER, CW_TRIGGER},
         [CW_FOREIGN_KEY_ROWS] = {CW_FOREIGN_KEY, CW_CONFLICT_CLAUSE, CW_CONFLICT_CLAUSE},
     };
     for (int fault = 0; fault < CW_FAULTS; fault++) {
@@ -122,8 +115,7 @@ const cw_plan_table *cw_draw_table(cw_plan *plan, bool is_main)
 
 void cw_draw(cw_program *program, uint64_t seed, int steps, cw_faults avoided)
 {
-    cw_plan plan = {
-        .program = program, .random = {.state = seed * UINT64_C(0xD1342543DE82EF95) + 1}, .avoided = avoided};
+    cw_plan plan = {.program = program, .random = {.state = seed * UINT64_C(0xD1342543DE82EF95) + 1}, .avoided = avoided};
     program->seed = seed;
     choose_features(&plan, seed);
     draw_options(&plan);

@@ -101,20 +101,13 @@ static void add_many_rows(cw_plan *plan, const member *member)
     cw_text_free(&text);
 }
 
-/// Whether an import of the table may have an observer.
-static bool may_be_observed(const cw_plan *plan, const cw_plan_table *table)
-{
-    return (!table->has_trigger || !cw_avoids(plan, CW_TRIGGER_OBSERVER))
-        && (!table->ignores_rows || !cw_avoids(plan, CW_IGNORED_ROWS));
-}
-
 /// The settings of an import.
-static void add_import(cw_plan *plan, bool may_observe, bool is_big)
+static void add_import(cw_plan *plan, bool is_big)
 {
     static const int chunks[] = {1, 2, 7, 64, 1000};
     cw_text text = {0};
     cw_add(&text, "import");
-    if (cw_wants(plan, CW_OBSERVED_IMPORT) && may_observe)
+    if (cw_wants(plan, CW_OBSERVED_IMPORT))
         cw_add(&text, " observer=1");
     if (cw_wants(plan, CW_SMALL_CHUNKS) && !is_big)
         cw_add(&text, " chunk=%d", chunks[cw_below(&plan->random, 5)]);
@@ -127,8 +120,8 @@ static void add_import(cw_plan *plan, bool may_observe, bool is_big)
     if (cw_wants(plan, CW_SECOND_THREAD) && cw_chance(&plan->random, 60))
         cw_add(&text, " thread=1");
     // A deferred foreign key is checked at each commit, which the reference does not follow.
-    if (cw_wants(plan, CW_COMMITS) && plan->level == 0 && !cw_wants(plan, CW_FOREIGN_KEY)
-        && !cw_wants(plan, CW_FILE_FAILURE) && !cw_wants(plan, CW_POWER_CUT))
+    if (cw_wants(plan, CW_COMMITS) && plan->level == 0 && !cw_wants(plan, CW_FOREIGN_KEY) && !cw_wants(plan, CW_FILE_FAILURE)
+        && !cw_wants(plan, CW_POWER_CUT))
         cw_add(&text, " commits=%d", 1 + cw_below(&plan->random, 3));
     if (cw_chance(&plan->random, 20))
         cw_add(&text, " object=1");
@@ -159,27 +152,22 @@ void cw_draw_import(cw_plan *plan)
 {
     const cw_plan_table *const table = cw_draw_table(plan, false);
     const bool has_one_batch = has_one_batch_only(plan, table);
-    const bool is_big = cw_wants(plan, CW_BIG_IMPORT) && !plan->has_stored && table->key_count == 1
-        && !table->has_unique && !table->has_child && strcmp(table->columns[0].input, "real") != 0
-        && !table->has_similar_keys && !has_one_batch && cw_chance(&plan->random, 90);
+    const bool is_big = cw_wants(plan, CW_BIG_IMPORT) && !plan->has_stored && table->key_count == 1 && !table->has_unique
+        && !table->has_child && strcmp(table->columns[0].input, "real") != 0 && !table->has_similar_keys && !has_one_batch
+        && cw_chance(&plan->random, 90);
     const int members = cw_wants(plan, CW_MEMBERS) ? 2 + cw_below(&plan->random, 3) : 1;
-    bool may_observe = true;
     if (is_big)
         plan->has_stored = true;
     const cw_plan_table *tables[4];
-    for (int number = 0; number < members; number++) {
+    for (int number = 0; number < members; number++)
         tables[number] = number == 0 || is_big ? table : cw_draw_table(plan, false);
-        may_observe = may_observe && may_be_observed(plan, tables[number]);
-    }
-    add_import(plan, may_observe, is_big);
+    add_import(plan, is_big);
     member drawn[4];
     for (int number = 0; number < members; number++) {
         // A member may come again.
-        const int again =
-            number > 0 && cw_chance(&plan->random, 30) && !has_one_batch ? cw_below(&plan->random, number) : number;
+        const int again = number > 0 && cw_chance(&plan->random, 30) && !has_one_batch ? cw_below(&plan->random, number) : number;
         if (again == number) {
-            drawn[number] = (member){
-                .table = tables[number], .mode = is_big && number == 0 ? "upsert" : draw_mode(plan), .number = number};
+            drawn[number] = (member){.table = tables[number], .mode = is_big && number == 0 ? "upsert" : draw_mode(plan), .number = number};
             draw_columns(plan, &drawn[number]);
         } else {
             drawn[number] = drawn[again];
@@ -251,9 +239,8 @@ void cw_draw_cursor(cw_plan *plan)
         cw_add(&text, "%s AS x LEFT JOIN %s AS y ON y.k=x.k", table->name, table->name);
     } else if (cw_wants(plan, CW_CURSOR_UNION) && cw_chance(&plan->random, 40) && table->key_count == 1) {
         kind = "cursorUnion";
-        cw_add(&text, "(SELECT k, %s FROM %s UNION SELECT k, %s FROM %s WHERE k>3)",
-               first->is_large ? "NULL AS a" : first->name, table->name, first->is_large ? "NULL" : first->name,
-               table->name);
+        cw_add(&text, "(SELECT k, %s FROM %s UNION SELECT k, %s FROM %s WHERE k>3)", first->is_large ? "NULL AS a" : first->name,
+               table->name, first->is_large ? "NULL" : first->name, table->name);
     } else if (cw_wants(plan, CW_CURSOR_VIEW) && cw_chance(&plan->random, 60)) {
         kind = "cursorView";
         cw_add(&text, "(SELECT * FROM %s WHERE k IS NOT NULL)", table->name);

@@ -18,8 +18,7 @@ typedef struct cw_plan_table {
     const char *schema;        ///< "main", "aux" or "temp"
     cw_plan_column columns[CW_TABLE_COLUMNS_MOST];
     int column_count, key_count;
-    bool has_trigger, ignores_rows, replaces_rows, is_strict, is_without_rowid, has_large, has_child, has_rowid_key,
-        has_similar_keys;
+    bool has_trigger, replaces_rows, is_strict, is_without_rowid, has_large, has_child, has_rowid_key, has_similar_keys;
     bool has_unique, has_own_key;
 } cw_plan_table;
 
@@ -31,7 +30,7 @@ typedef struct cw_plan {
     cw_plan_table tables[CW_TABLES_MOST];
     int table_count;
     int level, next_column, written;
-    bool has_other, has_snapshot, has_altered, has_stored;
+    bool has_other, has_snapshot, has_stored;
     int observers;
 } cw_plan;
 

@@ -43,8 +43,7 @@ static void add_insert(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 static void add_update(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 {
     const cw_plan_column *const column = &table->columns[table->key_count];
-    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15)
-        && (plan->observers == 0 || !cw_avoids(plan, CW_MOVED_KEYS));
+    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15) && (plan->observers == 0 || !cw_avoids(plan, CW_MOVED_KEYS));
     cw_add(sql, "UPDATE %s SET ", table->name);
     if (moves) {
         cw_add(sql, "k=k+%d", 20 + cw_below(&plan->random, 30));
@@ -78,25 +77,17 @@ static void add_schema_change(cw_plan *plan, const cw_plan_table *table, cw_text
     switch (kind == 2 && cw_wants(plan, CW_FILE_FAILURE) ? 3 : kind) {
     case 0:
     case 4:
-    case 5:
-        cw_add(sql, "ALTER TABLE %s.%s ADD COLUMN z%d DEFAULT %d", table->schema, table->name, number, number);
-        break;
-    case 1:
-        cw_add(sql, "CREATE INDEX %s.z%d ON %s(%s)", table->schema, number, table->name, table->columns[0].name);
-        break;
-    case 2:
-        cw_add(sql, "CREATE TABLE main.n%d(a); INSERT INTO n%d VALUES(1),(2); DROP TABLE n%d", number, number, number);
-        break;
+    case 5: cw_add(sql, "ALTER TABLE %s.%s ADD COLUMN z%d DEFAULT %d", table->schema, table->name, number, number); break;
+    case 1: cw_add(sql, "CREATE INDEX %s.z%d ON %s(%s)", table->schema, number, table->name, table->columns[0].name); break;
+    case 2: cw_add(sql, "CREATE TABLE main.n%d(a); INSERT INTO n%d VALUES(1),(2); DROP TABLE n%d", number, number, number); break;
     default: cw_add(sql, "CREATE TABLE IF NOT EXISTS main.n AS SELECT k FROM %s", table->name);
     }
-    plan->has_altered = true;
 }
 
 /// A page of all columns, where these may be out of date.
 static void add_page(cw_plan *plan, const cw_plan_table *table)
 {
-    if (!cw_avoids(plan, CW_STALE_COLUMNS) && strcmp(table->schema, "main") == 0 && !table->has_large
-        && table->key_count == 1)
+    if (strcmp(table->schema, "main") == 0 && !table->has_large && table->key_count == 1)
         cw_program_add(plan->program, "page on=reader rows=2 | SELECT * FROM %s ORDER BY k", table->name);
 }
 
@@ -131,8 +122,8 @@ void cw_draw_sql(cw_plan *plan)
         add_update(plan, table, &sql);
     else
         add_delete(plan, table, &sql);
-    if (plan->has_other && plan->level == 0 && strcmp(table->schema, "main") == 0 && plan->observers == 0
-        && !cw_wants(plan, CW_TEMPORARY) && !cw_wants(plan, CW_FOREIGN_KEY) && cw_chance(&plan->random, 50))
+    if (plan->has_other && plan->level == 0 && strcmp(table->schema, "main") == 0 && plan->observers == 0 && !cw_wants(plan, CW_TEMPORARY)
+        && !cw_wants(plan, CW_FOREIGN_KEY) && cw_chance(&plan->random, 50))
         pool = " pool=b";
     cw_program_add(plan->program, "sql%s%s | %s", pool, has, sql.bytes);
     if (has[0] != '\0')
@@ -145,8 +136,7 @@ static void draw_bind(cw_plan *plan)
     const cw_plan_table *const table = cw_draw_table(plan, false);
     const cw_plan_column *const column = &table->columns[table->key_count];
     cw_text row = {0};
-    if (table->has_large
-        || (must_not_fail(plan) && (table->has_child || table->has_trigger || table->is_without_rowid)))
+    if (table->has_large || (must_not_fail(plan) && (table->has_child || table->has_trigger || table->is_without_rowid)))
         return;
     cw_program_add(plan->program, "bind | INSERT INTO %s(k, %s%s) VALUES(?,?%s)", table->name, column->name,
                    table->key_count > 1 ? ", l" : "", table->key_count > 1 ? ",?" : "");
@@ -170,10 +160,8 @@ static void draw_page(cw_plan *plan)
     const cw_plan_table *const table = cw_draw_table(plan, true);
     if (table == NULL)
         return;
-    const bool may_have_all = !table->has_large && (!plan->has_altered || !cw_avoids(plan, CW_STALE_COLUMNS));
-    cw_program_add(plan->program, "page on=%s rows=%d | SELECT %s FROM %s ORDER BY k%s",
-                   cw_chance(&plan->random, 40) ? "writer" : "reader", 1 + cw_below(&plan->random, 5),
-                   may_have_all ? "*" : "k", table->name, table->key_count > 1 ? ", l" : "");
+    cw_program_add(plan->program, "page on=%s rows=%d | SELECT %s FROM %s ORDER BY k%s", cw_chance(&plan->random, 40) ? "writer" : "reader",
+                   1 + cw_below(&plan->random, 5), table->has_large ? "k" : "*", table->name, table->key_count > 1 ? ", l" : "");
 }
 
 // ---- Writers of large values
@@ -210,22 +198,19 @@ static void draw_successor(cw_plan *plan)
 
 static void draw_transaction(cw_plan *plan)
 {
-    const bool may_roll_back =
-        cw_wants(plan, CW_ROLLBACK) && (plan->written == 0 || !cw_avoids(plan, CW_ROLLED_BACK_WRITERS));
     if (plan->level == 0) {
         cw_program_add(plan->program, "begin");
         plan->level = 1;
-        if (cw_wants(plan, CW_LARGE_VALUE) && !cw_avoids(plan, CW_ROLLED_BACK_WRITERS) && cw_chance(&plan->random, 60))
+        if (cw_wants(plan, CW_LARGE_VALUE) && cw_chance(&plan->random, 60))
             draw_writer(plan, cw_below(&plan->random, 4));
     } else if (cw_wants(plan, CW_SAVEPOINT) && plan->level < 4 && cw_chance(&plan->random, 50)) {
         cw_program_add(plan->program, "savepoint");
         plan->level++;
     } else if (plan->level > 1) {
-        const bool may_undo = plan->written == 0 || !cw_avoids(plan, CW_ROLLED_BACK_WRITERS);
-        cw_program_add(plan->program, may_undo && cw_chance(&plan->random, 50) ? "undo" : "release");
+        cw_program_add(plan->program, cw_chance(&plan->random, 50) ? "undo" : "release");
         plan->level--;
     } else {
-        const bool rolls_back = may_roll_back && cw_chance(&plan->random, 50), has_written = plan->written > 0;
+        const bool rolls_back = cw_wants(plan, CW_ROLLBACK) && cw_chance(&plan->random, 50), has_written = plan->written > 0;
         cw_program_add(plan->program, rolls_back ? "rollback" : "commit");
         plan->level = 0;
         plan->written = 0;
@@ -239,15 +224,14 @@ static void draw_transaction(cw_plan *plan)
 
 void cw_draw_large(cw_plan *plan)
 {
-    static const char *const words[] = {"append", "flush", "finish",       "read",   "unpin",
-                                        "free",   "save",  "unreferenced", "collect"};
+    static const char *const words[] = {"append", "flush", "finish", "read", "unpin", "free", "save", "unreferenced", "collect"};
     static const char *const paths[] = {"same", "same", "link", "relative"};
     const int value = cw_below(&plan->random, 4), kind = cw_below(&plan->random, 20);
     const cw_plan_table *const table = cw_draw_table(plan, true);
     const char *const pool = plan->has_other && cw_chance(&plan->random, 60) ? " pool=b" : "";
     cw_text condition = {0};
     if (cw_wants(plan, CW_SECOND_POOL) && kind > 16 && plan->level == 0) {
-        const int path = cw_below(&plan->random, cw_avoids(plan, CW_LEASE_SPELLING) ? 2 : 4);
+        const int path = cw_below(&plan->random, 4);
         if (plan->has_other)
             cw_program_add(plan->program, "close");
         else
@@ -308,13 +292,12 @@ static void draw_other(cw_plan *plan)
     if (cw_wants(plan, CW_NESTED) && cw_chance(&plan->random, 50))
         cw_program_add(plan->program, "nest writer=%d%s", cw_below(&plan->random, 2), ticket);
     else if (cw_wants(plan, CW_TICKET))
-        cw_program_add(plan->program, "interrupt writer=%d loose=%d", cw_below(&plan->random, 2),
-                       cw_below(&plan->random, 2));
+        cw_program_add(plan->program, "interrupt writer=%d loose=%d", cw_below(&plan->random, 2), cw_below(&plan->random, 2));
     if (cw_wants(plan, CW_SNAPSHOT)) {
         cw_program_add(plan->program, plan->has_snapshot ? "end" : "snapshot");
         plan->has_snapshot = !plan->has_snapshot;
     }
-    if (!cw_avoids(plan, CW_NUL_IN_SQL) && cw_chance(&plan->random, 30))
+    if (cw_chance(&plan->random, 30))
         cw_program_add(plan->program, "nul | SELECT 1^ WHERE 0");
 }
 

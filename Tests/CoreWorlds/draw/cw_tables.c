@@ -29,8 +29,7 @@ static void draw_keys(cw_plan *plan, cw_plan_table *table, cw_text *has)
     static const char *const declared[] = {"TEXT", "INTEGER", "REAL", "NUMERIC"};
     const bool is_composite = gets(plan, table, CW_COMPOSITE_KEY), is_other = gets(plan, table, CW_OTHER_KEY);
     const bool has_pending = table->pending[0] != '\0';
-    table->has_similar_keys =
-        has_pending && !cw_avoids(plan, CW_SIMILAR_PENDING_KEYS) && !table->is_strict && cw_chance(&plan->random, 60);
+    table->has_similar_keys = has_pending && !cw_avoids(plan, CW_SIMILAR_PENDING_KEYS) && !table->is_strict && cw_chance(&plan->random, 60);
     if (table->has_similar_keys) {
         const char *const type = declared[cw_below(&plan->random, 4)];
         add_column(table, "k", type, "any")->is_key = true;
@@ -60,8 +59,7 @@ static void draw_columns(cw_plan *plan, cw_plan_table *table)
     static const char *const loose[][2] = {
         {"TEXT", "text"}, {"INTEGER", "integer"}, {"REAL", "real"},       {"BLOB", "blob"},   {"NUMERIC", "any"},
         {"", "any"},      {"TEXT", "any"},        {"INTEGER", "boolean"}, {"INTEGER", "any"}, {"VARCHAR(5)", "text"}};
-    static const char *const strict[][2] = {
-        {"TEXT", "text"}, {"INTEGER", "integer"}, {"REAL", "real"}, {"BLOB", "blob"}, {"ANY", "any"}};
+    static const char *const strict[][2] = {{"TEXT", "text"}, {"INTEGER", "integer"}, {"REAL", "real"}, {"BLOB", "blob"}, {"ANY", "any"}};
     const int count = 1 + cw_below(&plan->random, 3);
     for (int column = 0; column < count; column++) {
         const int kind = cw_below(&plan->random, table->is_strict ? 5 : 10);
@@ -70,13 +68,11 @@ static void draw_columns(cw_plan *plan, cw_plan_table *table)
     }
     if (!table->has_large)
         return;
-    add_column(table, "p", table->is_strict ? "ANY" : "", cw_chance(&plan->random, 50) ? "largetext" : "largeblob")
-        ->is_large = true;
+    add_column(table, "p", table->is_strict ? "ANY" : "", cw_chance(&plan->random, 50) ? "largetext" : "largeblob")->is_large = true;
 }
 
 /// Appends the constraints of a column that is not a key.
-static void add_constraints(cw_plan *plan, cw_plan_table *table, const cw_plan_column *column, cw_text *sql,
-                            cw_text *has)
+static void add_constraints(cw_plan *plan, cw_plan_table *table, const cw_plan_column *column, cw_text *sql, cw_text *has)
 {
     static const char *const defaults[] = {"5", "'x'", "-1.5", "(1+2)", "NULL", "7"};
     static const char *const clauses[] = {"REPLACE", "FAIL", "ABORT", "IGNORE", "REPLACE"};
@@ -98,7 +94,6 @@ static void add_constraints(cw_plan *plan, cw_plan_table *table, const cw_plan_c
         const int clause = cw_below(&plan->random, 5);
         cw_add(sql, " UNIQUE ON CONFLICT %s", clauses[clause]);
         table->has_unique = true;
-        table->ignores_rows = table->ignores_rows || clause == 3;
         table->replaces_rows = table->replaces_rows || strcmp(clauses[clause], "REPLACE") == 0;
         note(has, CW_CONFLICT_CLAUSE);
     } else if (cw_chance(&plan->random, 6)) {
@@ -114,9 +109,8 @@ static void add_keys(cw_plan *plan, cw_plan_table *table, cw_text *sql, bool is_
                table->key_count > 1       ? ""
                    : table->has_rowid_key ? " PRIMARY KEY"
                    : !table->has_own_key && (cw_chance(&plan->random, 70) || table->is_without_rowid)
-                   ? (strcmp(table->columns[key].declared, "INTEGER") == 0
-                          ? (table->is_without_rowid ? " PRIMARY KEY" : " UNIQUE NOT NULL")
-                          : " PRIMARY KEY")
+                   ? (strcmp(table->columns[key].declared, "INTEGER") == 0 ? (table->is_without_rowid ? " PRIMARY KEY" : " UNIQUE NOT NULL")
+                                                                           : " PRIMARY KEY")
                    : " UNIQUE NOT NULL");
 }
 
@@ -124,8 +118,8 @@ static void add_options(const cw_plan_table *table, cw_text *sql)
 {
     if (table->key_count > 1)
         cw_add(sql, ", PRIMARY KEY(k, l)");
-    cw_add(sql, ")%s%s%s", table->is_without_rowid ? " WITHOUT ROWID" : "",
-           table->is_without_rowid && table->is_strict ? "," : "", table->is_strict ? " STRICT" : "");
+    cw_add(sql, ")%s%s%s", table->is_without_rowid ? " WITHOUT ROWID" : "", table->is_without_rowid && table->is_strict ? "," : "",
+           table->is_strict ? " STRICT" : "");
 }
 
 /// Draws the table of original states: the same columns and one more.
@@ -139,8 +133,7 @@ static void draw_pending(cw_plan *plan, const cw_plan_table *table, const char *
     cw_add(&sql, ", f INTEGER");
     cw_add(&sql, table->key_count > 1 ? ", PRIMARY KEY(k, l)" : ", PRIMARY KEY(k)");
     cw_add(&sql, ")%s%s", table->is_without_rowid && cw_chance(&plan->random, 50) ? " WITHOUT ROWID" : "", "");
-    cw_program_add(plan->program, "table name=%s%s | %s", table->pending, table->has_large ? " large=p" : "",
-                   sql.bytes);
+    cw_program_add(plan->program, "table name=%s%s | %s", table->pending, table->has_large ? " large=p" : "", sql.bytes);
     cw_text_free(&sql);
 }
 
@@ -160,9 +153,7 @@ static void draw_table(cw_plan *plan, cw_plan_table *table)
     // A key of SQLite's own, which imports do not have.
     if (!table->is_without_rowid && !table->has_rowid_key && table->key_count == 1 && !cw_wants(plan, CW_FOREIGN_KEY)
         && cw_chance(&plan->random, 30)) {
-        cw_add(&sql, "id INTEGER PRIMARY KEY%s, ",
-               !cw_avoids(plan, CW_KEY_DEFAULT) && cw_chance(&plan->random, 60) && !table->is_strict ? " DEFAULT 5"
-                                                                                                     : "");
+        cw_add(&sql, "id INTEGER PRIMARY KEY%s, ", cw_chance(&plan->random, 60) && !table->is_strict ? " DEFAULT 5" : "");
         table->has_own_key = true;
     }
     add_keys(plan, table, &sql, is_similar_collated);
@@ -172,8 +163,7 @@ static void draw_table(cw_plan *plan, cw_plan_table *table)
     }
     if (gets(plan, table, CW_GENERATED)) {
         cw_add(&sql, ", g %s AS (coalesce(%s,'')||'!') %s", table->is_strict ? "TEXT" : "",
-               table->has_large ? "k" : table->columns[table->column_count - 1].name,
-               cw_chance(&plan->random, 50) ? "STORED" : "VIRTUAL");
+               table->has_large ? "k" : table->columns[table->column_count - 1].name, cw_chance(&plan->random, 50) ? "STORED" : "VIRTUAL");
         note(&has, CW_GENERATED);
     }
     add_options(table, &sql);
@@ -185,8 +175,8 @@ static void draw_table(cw_plan *plan, cw_plan_table *table)
         note(&has, CW_LARGE_COLUMN);
     if (strcmp(table->schema, "main") != 0)
         note(&has, strcmp(table->schema, "aux") == 0 ? CW_ATTACHED : CW_TEMPORARY);
-    cw_program_add(plan->program, "table name=%s has=%s%s | %s", table->name, cw_string(&has),
-                   table->has_large ? " large=p" : "", sql.bytes);
+    cw_program_add(plan->program, "table name=%s has=%s%s | %s", table->name, cw_string(&has), table->has_large ? " large=p" : "",
+                   sql.bytes);
     if (table->pending[0] != '\0')
         draw_pending(plan, table, is_similar_collated ? " COLLATE NOCASE" : "");
     cw_text_free(&sql);
@@ -208,12 +198,11 @@ static void draw_indexes(cw_plan *plan, cw_plan_table *table)
         cw_program_add(plan->program, "table has=index | CREATE INDEX %s", sql.bytes);
     }
     if (gets(plan, table, CW_PARTIAL_INDEX))
-        cw_program_add(plan->program, "table has=partialIndex | CREATE INDEX %s.j%d ON %s(%s) WHERE %s IS NOT NULL",
-                       table->schema, number, table->name, column, column);
+        cw_program_add(plan->program, "table has=partialIndex | CREATE INDEX %s.j%d ON %s(%s) WHERE %s IS NOT NULL", table->schema, number,
+                       table->name, column, column);
     if (gets(plan, table, CW_UNIQUE_INDEX)) {
-        cw_program_add(plan->program, "table has=uniqueIndex | CREATE UNIQUE INDEX %s.u%d ON %s(%s)%s", table->schema,
-                       number, table->name, column,
-                       cw_chance(&plan->random, 60) ? " WHERE typeof(k)='integer' AND k>5" : "");
+        cw_program_add(plan->program, "table has=uniqueIndex | CREATE UNIQUE INDEX %s.u%d ON %s(%s)%s", table->schema, number, table->name,
+                       column, cw_chance(&plan->random, 60) ? " WHERE typeof(k)='integer' AND k>5" : "");
         table->has_unique = true;
     }
     cw_text_free(&sql);
@@ -222,11 +211,10 @@ static void draw_indexes(cw_plan *plan, cw_plan_table *table)
 static void draw_triggers(cw_plan *plan, cw_plan_table *table)
 {
     const int number = (int)(table - plan->tables);
-    const bool is_temporary =
-        cw_wants(plan, CW_TEMPORARY) && strcmp(table->schema, "main") == 0 && cw_chance(&plan->random, 50);
+    const bool is_temporary = cw_wants(plan, CW_TEMPORARY) && strcmp(table->schema, "main") == 0 && cw_chance(&plan->random, 50);
     const char *const schema = is_temporary ? "temp" : table->schema;
     const char *const column = table->columns[table->key_count].name;
-    if (!gets(plan, table, CW_TRIGGER) || (strcmp(table->schema, "aux") == 0 && cw_avoids(plan, CW_ATTACHED_TRIGGERS)))
+    if (!gets(plan, table, CW_TRIGGER))
         return;
     table->has_trigger = true;
     cw_program_add(plan->program, "table | CREATE TABLE %s.log%d(x, y)", schema, number);
@@ -235,26 +223,19 @@ static void draw_triggers(cw_plan *plan, cw_plan_table *table)
                    "new.k); END",
                    is_temporary ? ",temporary" : "", schema, number, table->name, number);
     if (cw_chance(&plan->random, 50))
-        cw_program_add(
-            plan->program,
-            "table | CREATE TRIGGER %s.s%d AFTER UPDATE ON %s BEGIN INSERT INTO log%d VALUES('u', old.k); END", schema,
-            number, table->name, number);
+        cw_program_add(plan->program, "table | CREATE TRIGGER %s.s%d AFTER UPDATE ON %s BEGIN INSERT INTO log%d VALUES('u', old.k); END",
+                       schema, number, table->name, number);
     if (cw_chance(&plan->random, 50))
-        cw_program_add(
-            plan->program,
-            "table | CREATE TRIGGER %s.d%d AFTER DELETE ON %s BEGIN INSERT INTO log%d VALUES('d', old.k); END", schema,
-            number, table->name, number);
+        cw_program_add(plan->program, "table | CREATE TRIGGER %s.d%d AFTER DELETE ON %s BEGIN INSERT INTO log%d VALUES('d', old.k); END",
+                       schema, number, table->name, number);
     if (cw_chance(&plan->random, 30))
-        cw_program_add(
-            plan->program,
-            "table | CREATE TRIGGER %s.a%d BEFORE INSERT ON %s WHEN new.%s=13 BEGIN SELECT RAISE(ABORT, 'no'); END",
-            schema, number, table->name, column);
+        cw_program_add(plan->program,
+                       "table | CREATE TRIGGER %s.a%d BEFORE INSERT ON %s WHEN new.%s=13 BEGIN SELECT RAISE(ABORT, 'no'); END", schema,
+                       number, table->name, column);
     if (!cw_chance(&plan->random, 30))
         return;
-    cw_program_add(plan->program,
-                   "table | CREATE TRIGGER %s.n%d BEFORE INSERT ON %s WHEN new.%s='b' BEGIN SELECT RAISE(IGNORE); END",
+    cw_program_add(plan->program, "table | CREATE TRIGGER %s.n%d BEFORE INSERT ON %s WHEN new.%s='b' BEGIN SELECT RAISE(IGNORE); END",
                    schema, number, table->name, column);
-    table->ignores_rows = true;
 }
 
 /// Draws a table with references to the first one.
@@ -263,11 +244,9 @@ static void draw_child(cw_plan *plan)
     static const char *const actions[] = {"ON DELETE CASCADE", "ON DELETE SET NULL", "", "ON UPDATE CASCADE",
                                           "DEFERRABLE INITIALLY DEFERRED"};
     cw_plan_table *const table = &plan->tables[0];
-    if (!cw_wants(plan, CW_FOREIGN_KEY) || table->key_count > 1
-        || (table->replaces_rows && cw_avoids(plan, CW_FOREIGN_KEY_ROWS)))
+    if (!cw_wants(plan, CW_FOREIGN_KEY) || table->key_count > 1 || (table->replaces_rows && cw_avoids(plan, CW_FOREIGN_KEY_ROWS)))
         return;
-    cw_program_add(plan->program,
-                   "table has=foreignKey | CREATE TABLE %s.f0(id INTEGER PRIMARY KEY, q %s REFERENCES %s(k) %s)",
+    cw_program_add(plan->program, "table has=foreignKey | CREATE TABLE %s.f0(id INTEGER PRIMARY KEY, q %s REFERENCES %s(k) %s)",
                    table->schema, table->columns[0].declared, table->name, actions[cw_below(&plan->random, 5)]);
     table->has_child = true;
 }
@@ -328,6 +307,5 @@ void cw_draw_tables(cw_plan *plan)
         cw_program_add(plan->program, "sql | INSERT INTO f0(q) SELECT k FROM t0 LIMIT 2");
     const cw_plan_table *const viewed = cw_draw_table(plan, true);
     if (cw_wants(plan, CW_VIEW) && viewed != NULL)
-        cw_program_add(plan->program, "table has=view | CREATE VIEW v0 AS SELECT * FROM %s WHERE k IS NOT NULL",
-                       viewed->name);
+        cw_program_add(plan->program, "table has=view | CREATE VIEW v0 AS SELECT * FROM %s WHERE k IS NOT NULL", viewed->name);
 }
