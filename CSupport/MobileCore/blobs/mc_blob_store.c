@@ -14,10 +14,10 @@ mc_status mc_blob_insert_value(mc_connection *connection, mc_blob_unit unit, siz
     if (status != MC_OK)
         return status;
     const int64_t inserted = mc_connection_last_inserted_key(connection);
-    // One thread at a time has the writer.
-    atomic_store(&blobs->last_value, inserted);
     if (inserted >= MC_VALUES_MAXIMUM)
         return mc_fail(error, MC_ERROR_LIMIT, "there are no ids left for large values");
+    // One thread at a time has the writer.
+    atomic_store(&blobs->last_value, inserted);
     *value = inserted;
     return MC_OK;
 }

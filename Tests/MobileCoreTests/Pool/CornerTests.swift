@@ -9,14 +9,18 @@ import Testing
 @Suite struct CornerTests {
     private func failure(_ body: () throws -> Void) -> CoreError? { #expect(throws: CoreError.self, performing: body) }
 
-    @Test func `an SQL text ends at its NUL, and a message shows its first line`() throws {
+    @Test func `an SQL text with a zero byte is refused as a whole, and a message shows its first line`() throws {
         let core = try CorePool()
         try core.with(writer: true) { connection in
             #expect(failure { try exec(connection, "SELECT 1,\nx FROM nowhere") }?.message == "\"SELECT 1,...\": no such table: nowhere")
-            #expect(failure { try exec(connection, "SELECT x\u{0}y") }?.message == "\"SELECT x...\": no such column: x")
-            #expect(try integer(connection, "SELECT 7;\u{0}x") == 7)
-            try exec(connection, "CREATE TABLE u(x);\u{0}CREATE TABLE v(x)")
+            try exec(connection, "CREATE TABLE u(x); INSERT INTO u VALUES(1), (2)")
+            #expect(
+                failure { try exec(connection, "DELETE FROM u\u{0} WHERE x = 1") }?.message.hasPrefix(
+                    "\"DELETE FROM u...\": byte 13 of the SQL text is zero") == true)
+            #expect(failure { try exec(connection, "CREATE TABLE v(x);\u{0}CREATE TABLE w(x)") }?.code == MC_ERROR_MISUSE)
+            #expect(throws: CoreError.self) { try integer(connection, "SELECT 7;\u{0}") }
             #expect(try texts(connection, "SELECT name FROM sqlite_schema") == ["u"])
+            #expect(try integer(connection, "SELECT count(*) FROM u") == 2)
         }
     }
 
@@ -236,7 +240,8 @@ import Testing
             try exec(connection, "UPDATE sqlite_sequence SET seq = 1 WHERE name = '_mc_value'")
             sqlite3_limit(mc_connection_sqlite(connection), SQLITE_LIMIT_LENGTH, 1000)
         }
-        #expect(failure { _ = try core.writeBlob([UInt8](repeating: 1, count: 2000), chunkSize: 1500) }?.message.hasPrefix("bind chunk 0: ") == true)
+        let tooLong = failure { _ = try core.writeBlob([UInt8](repeating: 1, count: 2000), chunkSize: 1500) }
+        #expect(tooLong?.message.hasPrefix("bind chunk 0: ") == true, "\(tooLong?.message ?? "")")
         #expect(try core.integer("SELECT count(*) FROM _mc_value") == 1)
     }
 

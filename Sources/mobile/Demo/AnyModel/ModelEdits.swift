@@ -78,8 +78,9 @@ struct ModelEditor {
     /// A new object with the attributes of the row at a position. Nil if there is no row, or the back end would refuse the object.
     private func copy(of entity: EntityMetadata, at position: Int, isChild: Bool = false) throws -> GenericEntity? {
         let objects = try package.entity(entity.name)
-        guard let template = try objects.findAll(skip: position, take: 1).first else { return nil }
-        let object = objects.newObject()
+        let templates = try objects.findAll(skip: 0, take: 100).filter { try isChild || !hasPendingOwner($0) }
+        guard position < templates.count else { return nil }
+        let template = templates[position], object = objects.newObject()
         for attribute in entity.attributes where !attribute.isLarge && !attribute.isGenerated {
             var value = template.value(ofAttribute: attribute.index)
             if attribute.isKey, !isChild {
@@ -92,6 +93,16 @@ struct ModelEditor {
             try object.setValue(value, attribute.name)
         }
         return try isChild || trials.acceptsCreate(of: object) ? object : nil
+    }
+
+    /// Whether a new object like this one would be sent with a change of its composite parent, and be rejected with that.
+    private func hasPendingOwner(_ object: GenericEntity) throws -> Bool {
+        try object.metadata.relationships.contains { relationship in
+            let target = package.metadata.entities[relationship.targetIndex]
+            guard !relationship.isMany, let inverse = relationship.inverseIndex, target.relationships[inverse].isComposite else { return false }
+            let owner: GenericEntity? = try object.parent(relationship.name)
+            return owner?.isPending == true
+        }
     }
 }
 
