@@ -23,10 +23,10 @@ typedef struct mc_change_log {
     bool any_table;
     mc_changed_table *tables;  ///< kept from one transaction to the next
     size_t count, capacity;
-    size_t last;             ///< the table of the previous row: consecutive rows often belong to one table
-    int64_t named_rows;      ///< rows that SQLite's update hook has named
-    int64_t changes_before;  ///< SQLite's count of changed rows when this transaction began, plus those made in pauses
-    int pauses;              ///< pauses in each other; more than 0: changes are not noted
+    size_t last;               ///< the table of the previous row: consecutive rows often belong to one table
+    int64_t named_rows;        ///< rows that SQLite's update hook has named
+    int64_t changes_before;    ///< SQLite's count of changed rows when this transaction began, plus those made in pauses
+    int pauses;                ///< pauses in each other; more than 0: changes are not noted
     int64_t changes_at_pause;  ///< SQLite's count of changed rows when the outermost pause began
 } mc_change_log;
 

@@ -1,7 +1,7 @@
 /// mc_changes.c: records the writer's changes, and notifies the observers after its commit.
 ///
 /// SQLite's update hook names rows, but not all of them. SQLite's own count of changed rows has all: if the two numbers
-/// differ, rows have changed whose tables and keys are unknown.
+/// differ after a statement, rows have changed whose tables and keys are unknown.
 #include "mc_changes.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct mc_observer {
     void *context;
     char **tables;
     size_t table_count;
-    bool is_new;  ///< [pool] added since the writer's last check-out: it gets no details of the transaction in progress
+    bool is_new;      ///< [pool] added since the writer's last check-out: it gets no details of the transaction in progress
     bool is_calling;  ///< [pool]
     bool has_ended;   ///< [pool] no further call follows
     bool is_garbage;  ///< [pool] it ended within its own call: the thread that called it frees it
@@ -133,6 +133,30 @@ void mc_changes_forget(mc_connection *writer)
         forget(writer);
     else  // SQLite counts undone changes as well
         writer->changes.changes_before = writer->changes.changes_at_pause = sqlite3_total_changes64(writer->db);
+}
+
+/// Compares the rows that the hook named with SQLite's count, and continues with the latter. Each statement by itself: rows that one has
+/// undone would hide as many of another that were not named.
+static void balance(mc_connection *connection, bool has_failed)
+{
+    mc_change_log *const log = &connection->changes;
+    if (!log->is_on || log->pauses > 0)
+        return;
+    const int64_t changed_rows = sqlite3_total_changes64(connection->db) - log->changes_before;
+    // One with OR FAIL keeps the rows before the one that it refuses.
+    if (has_failed ? log->named_rows < changed_rows : log->named_rows != changed_rows)
+        log->any_table = true;
+    log->named_rows = changed_rows;
+}
+
+void mc_changes_begin_statement(mc_connection *connection)
+{
+    balance(connection, false);
+}
+
+void mc_changes_end_statement(mc_connection *connection, bool has_failed)
+{
+    balance(connection, has_failed);
 }
 
 void mc_changes_pause(mc_connection *writer)
@@ -273,7 +297,7 @@ void mc_changes_tell(mc_connection *connection)
     if (log->is_telling || (!log->is_on && !has_new_observers) || sqlite3_get_autocommit(connection->db) == 0)
         return;
     const int64_t changed_rows = sqlite3_total_changes64(connection->db) - log->changes_before;
-    if (changed_rows == 0 && log->named_rows == 0)
+    if (changed_rows == 0 && log->named_rows == 0 && !log->any_table)
         return;
     bool is_wanted = false;
     for (size_t i = 0; i < log->count; i++) {

@@ -15,10 +15,10 @@
 #include "base/mc_memory.h"
 #include "decimal/mc_decimal_register.h"
 #include "digest/mc_row_digest_register.h"
+#include "lists/mc_text_list_register.h"
 #include "json/mc_exact_internal.h"
 #include "json/mc_plain_time_internal.h"
 #include "json/mc_text_check_register.h"
-#include "lists/mc_text_list_register.h"
 
 enum { NS_PER_MS = 1000000 };
 

@@ -112,7 +112,8 @@ struct mc_ticket {
     atomic_bool interrupted;
     mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
     bool is_used;   ///< whether it has been in a pool
-    // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the pool.
+    // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the
+    // pool.
     int64_t expired_ns;
 };
 
@@ -171,6 +172,9 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
 /// mc_changes.c. Begin: with the pool locked, when the writer is checked out. Tell: after every step that may have committed.
 void mc_changes_begin(mc_connection *writer);
 void mc_changes_tell(mc_connection *connection);
+/// At the beginning of a statement, and at its end: a failed one has undone the rows that it named.
+void mc_changes_begin_statement(mc_connection *connection);
+void mc_changes_end_statement(mc_connection *connection, bool has_failed);
 /// The same after a commit that does not end the transaction of the writer's owner.
 void mc_changes_tell_within(mc_connection *writer);
 /// Discards the recorded changes of the running transaction.

@@ -166,6 +166,7 @@ static mc_status step_failed(mc_statement *statement, int code, mc_error *error)
     mc_connection *connection = statement->connection;
     const mc_status status = fail_statement(error, connection, code, excerpt_of(statement->sql, statement->length));
     mc_statement_reset(statement);
+    mc_changes_end_statement(connection, true);
     return status;
 }
 
@@ -197,6 +198,8 @@ mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *er
         return status;
     if (statement->deferred != NULL)
         return step_as_deferred(statement, error);
+    if (!statement->stepping)
+        mc_changes_begin_statement(statement->connection);
     statement->stepping = true;
     const int code = sqlite3_step(statement->handle);
     if (code == SQLITE_ROW) {
@@ -206,6 +209,7 @@ mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *er
     if (code != SQLITE_DONE)
         return step_failed(statement, code, error);
     mc_statement_reset(statement);
+    mc_changes_end_statement(statement->connection, false);
     mc_changes_tell(statement->connection);
     return MC_OK;
 }
@@ -243,10 +247,12 @@ mc_status mc_statement_run(mc_statement *statement, int64_t *changes, mc_error *
     if (status != MC_OK)
         return status;
     leave_row(statement);
+    mc_changes_begin_statement(statement->connection);
     const int code = run_to_end(statement->connection->db, statement->handle, &changed);
     if (code != SQLITE_DONE)
         return step_failed(statement, code, error);
     mc_statement_reset(statement);
+    mc_changes_end_statement(statement->connection, false);
     mc_changes_tell(statement->connection);
     if (changes != NULL)
         *changes = changed;
@@ -283,10 +289,12 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
         if (status != MC_OK || (handle == NULL && tail == sql))
             break;
         if (handle != NULL) {
+            mc_changes_begin_statement(connection);
             const int code = run_to_end(connection->db, handle, changes);
             if (code != SQLITE_DONE)
                 status = fail_statement(error, connection, code, excerpt_of(sql, (size_t)(tail - sql)));
             (void)sqlite3_finalize(handle);
+            mc_changes_end_statement(connection, code != SQLITE_DONE);
             mc_changes_tell(connection);
         }
         length -= (size_t)(tail - sql);

@@ -82,7 +82,6 @@ typedef struct cw_known_fault {
 /// The numbers of the faults in `cw_known_fault_at`.
 typedef enum cw_fault {
     CW_SIMILAR_PENDING_KEYS,
-    CW_HALF_WAY_FAILURES,
     CW_WAITS_FOR_ITSELF,
     CW_NESTED_TICKET,
     CW_IMPORT_SIZE,

@@ -196,12 +196,13 @@ int64_t cw_number(const char *line, const char *key, int64_t missing)
 }
 
 static const char *const NUMBERS[] = {
-    "after", "bytes", "cache", "checkpoint", "chunk", "coalesces", "commits", "count", "deflate", "desc", "foreign_keys",
-    "from", "loose", "n", "object", "objects", "observer", "page", "piece", "rows", "seek", "stays", "thread", "w", "writer",
+    "after", "bytes",        "cache", "checkpoint", "chunk",  "coalesces", "commits", "count",    "deflate",
+    "desc",  "foreign_keys", "from",  "loose",      "n",      "object",    "objects", "observer", "page",
+    "piece", "rows",         "seek",  "stays",      "thread", "w",         "writer",
 };
 static const char *const WORDS[] = {
-    "assign", "b", "code", "cols", "column", "encoding", "has", "insert", "keys", "kind", "large", "mode", "name", "nulls",
-    "on", "option", "path", "pending", "pool", "storage", "table", "tables", "text", "ticket", "unit",
+    "assign", "b",  "code",   "cols", "column",  "encoding", "has",     "insert", "keys",   "kind", "large",  "mode", "name",
+    "nulls",  "on", "option", "path", "pending", "pool",     "storage", "table",  "tables", "text", "ticket", "unit",
 };
 
 static bool is_among(const char *const *names, size_t count, const char *word, size_t length)

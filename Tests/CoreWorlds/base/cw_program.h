@@ -33,7 +33,8 @@ void cw_program_free(cw_program *program);
 
 /// Reads a file. Returns false if it cannot be read or has no step.
 bool cw_program_read(cw_program *program, const char *path);
-/// Checks the settings of all lines, as people write them into files: false, and a reason, for an unknown one or a number that cannot be read.
+/// Checks the settings of all lines, as people write them into files: false, and a reason, for an unknown one or a number that cannot be
+/// read.
 bool cw_program_check(const cw_program *program, cw_text *reason);
 /// Writes the lines that are kept.
 bool cw_program_write(const cw_program *program, const char *path);

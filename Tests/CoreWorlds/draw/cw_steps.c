@@ -4,12 +4,6 @@
 
 #include "draw/cw_plan.h"
 
-/// Whether statements that fail in this transaction may hide changes from observers.
-static bool must_not_fail(const cw_plan *plan)
-{
-    return plan->observers > 0 && plan->level > 0 && cw_avoids(plan, CW_HALF_WAY_FAILURES);
-}
-
 // ---- SQL
 // --------------------------------------------------------------------------------------------------------------
 
@@ -29,7 +23,7 @@ static void add_row(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 static void add_insert(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 {
     static const char *const ors[] = {"", " OR IGNORE", " OR REPLACE", " OR FAIL", ""};
-    const int count = must_not_fail(plan) ? 1 : 1 + cw_below(&plan->random, 4);
+    const int count = 1 + cw_below(&plan->random, 4);
     cw_add(sql, "INSERT%s INTO %s(", ors[cw_below(&plan->random, 5)], table->name);
     for (int column = 0; column < table->column_count; column++)
         cw_add(sql, "%s%s", column == 0 ? "" : ", ", table->columns[column].name);
@@ -54,7 +48,7 @@ static void add_update(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
         else
             cw_draw_value(plan, table, column, true, sql);
     }
-    if (must_not_fail(plan) || cw_chance(&plan->random, 70)) {
+    if (cw_chance(&plan->random, 70)) {
         cw_add(sql, " WHERE ");
         cw_draw_key_condition(plan, table, sql);
     }
@@ -63,7 +57,7 @@ static void add_update(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 static void add_delete(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 {
     cw_add(sql, "DELETE FROM %s", table->name);
-    if (!must_not_fail(plan) && cw_chance(&plan->random, 20))
+    if (cw_chance(&plan->random, 20))
         return;
     cw_add(sql, " WHERE ");
     cw_draw_key_condition(plan, table, sql);
@@ -96,10 +90,8 @@ void cw_draw_sql(cw_plan *plan)
     const cw_plan_table *const table = cw_draw_table(plan, false);
     const char *pool = "", *has = "";
     cw_text sql = {0};
-    const bool is_quiet = must_not_fail(plan) && (table->is_without_rowid || table->has_child || table->has_trigger);
     const int kind = cw_below(&plan->random, 10);
-    if (plan->observers > 0 && plan->level > 0 && !cw_avoids(plan, CW_HALF_WAY_FAILURES) && table->key_count == 1
-        && cw_chance(&plan->random, 40)) {
+    if (plan->observers > 0 && plan->level > 0 && table->key_count == 1 && cw_chance(&plan->random, 40)) {
         // Rows that are undone, and perhaps as many that SQLite does not name.
         cw_add(&sql, "INSERT INTO %s(k) VALUES(91)", table->name);
         for (int undone = cw_below(&plan->random, 4); undone > 0; undone--)
@@ -112,9 +104,7 @@ void cw_draw_sql(cw_plan *plan)
         add_page(plan, table);
         add_schema_change(plan, table, &sql);
         has = " has=schemaChange";
-    } else if (is_quiet)
-        cw_add(&sql, "SELECT 1");
-    else if (table->pending[0] != '\0' && kind == 1)
+    } else if (table->pending[0] != '\0' && kind == 1)
         cw_add(&sql, "DELETE FROM %s WHERE k IN (SELECT k FROM %s LIMIT 1)", table->pending, table->pending);
     else if (kind < 6)
         add_insert(plan, table, &sql);
@@ -136,7 +126,7 @@ static void draw_bind(cw_plan *plan)
     const cw_plan_table *const table = cw_draw_table(plan, false);
     const cw_plan_column *const column = &table->columns[table->key_count];
     cw_text row = {0};
-    if (table->has_large || (must_not_fail(plan) && (table->has_child || table->has_trigger || table->is_without_rowid)))
+    if (table->has_large)
         return;
     cw_program_add(plan->program, "bind | INSERT INTO %s(k, %s%s) VALUES(?,?%s)", table->name, column->name,
                    table->key_count > 1 ? ", l" : "", table->key_count > 1 ? ",?" : "");
@@ -321,8 +311,7 @@ void cw_draw_step(cw_plan *plan)
     if (cw_wants(plan, CW_FILE_FAILURE) && cw_chance(&plan->random, 30))
         cw_program_add(plan->program, "fail after=%d code=%s stays=%d", cw_below(&plan->random, 25),
                        cw_chance(&plan->random, 50) ? "full" : "io", cw_below(&plan->random, 2));
-    const bool may_import = !must_not_fail(plan);
-    if (kind < 30 && may_import)
+    if (kind < 30)
         cw_draw_import(plan);
     else if (kind < 55)
         cw_draw_sql(plan);

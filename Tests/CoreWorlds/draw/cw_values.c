@@ -18,8 +18,7 @@ static void add_string(cw_text *text, const char *value, bool is_sql)
 static void add_integer(cw_plan *plan, bool is_small, cw_text *text)
 {
     static const char *const borders[] = {
-        "0",          "-1", "13", "14", "100", "9007199254740993", "9223372036854775807", "-9223372036854775808",
-        "4294967296", "51"};
+        "0", "-1", "13", "14", "100", "9007199254740993", "9223372036854775807", "-9223372036854775808", "4294967296", "51"};
     if (is_small || cw_chance(&plan->random, 70))
         cw_add(text, "%d", 1 + cw_below(&plan->random, 9));
     else
@@ -28,17 +27,15 @@ static void add_integer(cw_plan *plan, bool is_small, cw_text *text)
 
 static void add_real(cw_plan *plan, cw_text *text)
 {
-    static const char *const values[] = {
-        "0.5", "1.5", "2.0", "-3.25", "1e3", "1.0e300", "0.1", "7", "9007199254740993.0", "5e-324"};
+    static const char *const values[] = {"0.5", "1.5", "2.0", "-3.25", "1e3", "1.0e300", "0.1", "7", "9007199254740993.0", "5e-324"};
     cw_add(text, "%s", PICK(plan, values));
 }
 
 static void add_text(cw_plan *plan, bool is_sql, cw_text *text)
 {
-    static const char *const values[] = {"a",    "b",    "B",        "abc",          "ABC",
-                                         "abc ", "",     "bad",      "x y",          "7",
-                                         "007",  "2.50", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x8C\x8D",
-                                         "zz",   "z1",   "z2"};
+    static const char *const values[] = {
+        "a",  "b",  "B", "abc", "ABC", "abc ", "", "bad", "x y", "7", "007", "2.50", "\xC3\xA4", "\xE2\x82\xAC", "\xF0\x9F\x8C\x8D",
+        "zz", "z1", "z2"};
     static const char *const escaped[] = {"a\\n", "\\u00e4\\ud83c\\udf0d", "\\\"\\\\", "tab\\t\\/"};
     if (!is_sql && cw_chance(&plan->random, 8))
         add_string(text, PICK(plan, escaped), false);
@@ -48,8 +45,12 @@ static void add_text(cw_plan *plan, bool is_sql, cw_text *text)
 
 static void add_blob(cw_plan *plan, bool is_sql, cw_text *text)
 {
-    static const char *const base64[] = {"", "AA==", "AQI=", "AQID", "/+/+", "AAAAAAAAAAAA"},
-                             *const hex[] = {"", "00", "0102", "010203", "ffefFe", "000000000000000000"};
+    static const char *const base64[] = {"", "AA==", "AQI=", "AQID", "/+/+", "AAAAAAAAAAAA"}, *const hex[] = {"",
+                                                                                                              "00",
+                                                                                                              "0102",
+                                                                                                              "010203",
+                                                                                                              "ffefFe",
+                                                                                                              "000000000000000000"};
     if (is_sql)
         cw_add(text, "x'%s'", PICK(plan, hex));
     else
@@ -60,11 +61,9 @@ static void add_blob(cw_plan *plan, bool is_sql, cw_text *text)
 static void add_similar_key(cw_plan *plan, const cw_plan_column *column, bool is_sql, cw_text *text)
 {
     static const char *const integers[] = {"\"007\"", "7", "\"7\"", "7.0", "\" 7\"", "8", "\"8.0\""},
-                             *const reals[] = {"9007199254740992",   "9007199254740993", "7", "7.5", "1e18",
-                                               "1000000000000000000"},
+                             *const reals[] = {"9007199254740992", "9007199254740993", "7", "7.5", "1e18", "1000000000000000000"},
                              *const numbers[] = {"\"12.50\"", "12.5", "\"12.5\"", "12", "\"12\"", "7"},
-                             *const texts[] = {"\"abc\"", "\"ABC\"", "\"abc \"",     "\"7\"",
-                                               "7.5",     "7",       "\"\xC3\xA4\"", "\"07\""};
+                             *const texts[] = {"\"abc\"", "\"ABC\"", "\"abc \"", "\"7\"", "7.5", "7", "\"\xC3\xA4\"", "\"07\""};
     const char *const value = strcmp(column->declared, "INTEGER") == 0 ? PICK(plan, integers)
         : strcmp(column->declared, "REAL") == 0                        ? PICK(plan, reals)
         : strcmp(column->declared, "NUMERIC") == 0                     ? PICK(plan, numbers)
@@ -80,8 +79,7 @@ static void add_key(cw_plan *plan, const cw_plan_table *table, const cw_plan_col
         add_similar_key(plan, column, is_sql, text);
     } else if (strncmp(column->declared, "TEXT", 4) == 0) {
         key[0] = 'k';
-        key[1] = (char)((cw_chance(&plan->random, 20) && table->pending[0] == '\0' ? 'A' : 'a')
-                        + cw_below(&plan->random, 7));
+        key[1] = (char)((cw_chance(&plan->random, 20) && table->pending[0] == '\0' ? 'A' : 'a') + cw_below(&plan->random, 7));
         key[2] = '\0';
         add_string(text, key, is_sql);
     } else if (strcmp(column->declared, "REAL") == 0) {
