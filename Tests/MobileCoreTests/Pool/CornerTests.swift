@@ -188,7 +188,7 @@ import Testing
         }
     }
 
-    @Test func `rows that were changed and undone may be told as changes of any table`() throws {
+    @Test func `rows that a failed statement has undone are not reported, and hide no others`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(x NOT NULL)") }
         final class Box: Sendable { let any = SystemLock<[Bool]>([]) }
@@ -206,7 +206,16 @@ import Testing
             #expect(failure { try exec(writer, "INSERT INTO t VALUES (1), (NULL)") }?.code == MC_ERROR_CONSTRAINT)
             try CoreError.check { mc_connection_commit(writer, $0) }
         }
-        #expect(box.any.withLock { $0 } == [true])
+        #expect(box.any.withLock { $0 } == [])
+        try core.with(writer: true) { try exec($0, "INSERT INTO t VALUES (1), (2)") }
+        try core.with(writer: true) { writer in
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            #expect(failure { try exec(writer, "INSERT INTO t VALUES (3), (4), (NULL)") }?.code == MC_ERROR_CONSTRAINT)
+            // SQLite names none of these.
+            try exec(writer, "DELETE FROM t")
+            try CoreError.check { mc_connection_commit(writer, $0) }
+        }
+        #expect(box.any.withLock { $0 } == [false, true])
         mc_pool_unobserve(core.pool, observer)
     }
 
