@@ -45,6 +45,8 @@ extension Transaction {
             }
         }
         database.referencesByValue.setExist(exist)
+        // Rows that this transaction has removed come back.
+        onRollback { [database] in database.referencesByValue.setExist(nil) }
         return exist
     }
 
@@ -69,13 +71,16 @@ extension Transaction {
 }
 
 /// Whether rows have references by value, so that most transactions need not look for them.
-private final class ReferencesByValue: Sendable {
+private final class ReferencesByValue: ClosingObserver, Sendable {
     private let known = SystemLock<Bool?>(nil)
 
     /// Nil before it was looked up, and after rows may have found theirs.
     var exist: Bool? { known.withLock { $0 } }
 
     func setExist(_ exist: Bool?) { known.withLock { $0 = exist } }
+
+    /// The file may be another one when it is opened again, for example from a backup.
+    func closed(_ store: Database) { setExist(nil) }
 }
 
 extension PackageDatabase {

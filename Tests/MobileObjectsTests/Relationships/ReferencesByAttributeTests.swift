@@ -1,7 +1,9 @@
+import Foundation
 import MobileModel
-@_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import Testing
+
+@_spi(GeneratedCode) @testable import MobileObjects
 
 /// A reference and the attributes that are its key are two views of one fact: what was set last decides, at once.
 @Suite struct ReferencesByAttributeTests {
@@ -132,6 +134,41 @@ import Testing
         #expect(try customer(of: self.order()) == 2)
         try order.cancelPending()
         #expect(try customer(of: order) == 1 && order.value("customerId") == "c1")
+    }
+
+    @Test("a waiting row is found after a transaction that deleted it could not commit")
+    func failedCommit() throws {
+        let order = try shop.new("SalesOrder", ["customerId": "c9"])
+        try order.create()
+        #expect(throws: CancellationError.self) {
+            try shop.database.transaction {
+                try order.delete()
+                try shop.newCustomer("c5").create()
+                try shop.database.write("no commit") { $0.atEnd(.importRecords) { _ in throw CancellationError() } }
+            }
+        }
+        let made = try shop.newCustomer("c9")
+        try made.create()
+        #expect(try orders(of: made.surrogateKey) == [order.surrogateKey])
+    }
+
+    @Test("a waiting row is found in a file that was restored while its database was closed")
+    func restoredFile() throws {
+        let order = try shop.new("SalesOrder", ["customerId": "c9"]), file = shop.directory.appending(path: "shop.db"),
+            saved = shop.directory.appending(path: "saved.db")
+        try order.create()
+        try shop.database.closeConnection()
+        try FileManager.default.copyItem(at: file, to: saved)
+        try shop.database.openConnection()
+        try order.cancelPending()
+        try shop.newCustomer("c5").create()
+        try shop.database.closeConnection()
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.moveItem(at: saved, to: file)
+        try shop.database.openConnection()
+        let made = try shop.newCustomer("c9")
+        try made.create()
+        #expect(try orders(of: made.surrogateKey).count == 1)
     }
 
     @Test("the object behind an attribute is loaded without blocking a cooperative thread")
