@@ -13,7 +13,7 @@ func number<Number: LosslessStringConvertible & Comparable>(_ name: String, _ us
     return number
 }
 
-/// Known faults are avoided; `KNOWN=1` includes them all, `KNOWN=ghostRows` only this one.
+/// Known faults are avoided; `KNOWN=1` includes them all, `KNOWN=reusedKeys` only this one.
 func avoidedFaults<Fault: RawRepresentable<String> & CaseIterable & Hashable>() -> Set<Fault> {
     let text = ProcessInfo.processInfo.environment["KNOWN"] ?? ""
     guard text != "1" else { return [] }

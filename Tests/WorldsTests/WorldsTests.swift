@@ -95,7 +95,7 @@ struct FoundHistoryTests {
         for (text, expected) in [
             ("{", "JSON"), (good.replacing(/"user": \d/, with: "\"user\": 7"), "there is no user 7"),
             (good.replacing(/"type": "int"/, with: "\"type\": \"int\", \"isSearchable\": true"), "version 1 of its model"),
-            (good.replacing("\"fault\": \"ghostRows\"", with: "\"fault\": \"ghosts\""), "there is no known fault ghosts"),
+            (good.replacing("\"kind\": \"ghostRow\"", with: "\"fault\": \"ghosts\", \"kind\": \"ghostRow\""), "there is no known fault ghosts"),
             (good.replacing(/"device": \d/, with: "\"device\": -1"), "step 0 has a number below 0"),
         ] {
             let file = try folder.write(text.utf8, to: "history.json"), refused = try run([file])

@@ -6,6 +6,9 @@ import MobileStore
 /// **It is the server's version that the device had when the user last changed the row.** The original state is not sufficient: imports replace it, and the
 /// server would compare its row with a version that no user has seen. Submissions leave it as it is, because a rejected one is sent again from it.
 ///
+/// **It has no attributes that a newer model has added, until the server has sent their values.** Why: the user has seen none, and they would be in conflict with
+/// the values that the back end has.
+///
 /// **A row without a pending change keeps its last submission until the next download of its group.** The device may not have the row that an accepted
 /// operation left: the answer comes without it if another group is synchronized. The next change then follows that operation.
 struct EditBasis {
@@ -19,8 +22,9 @@ extension EntityMetadata {
     var refusesConflicts: Bool { model.conflicts == .refuse && otherOperation == nil && !isLocal }
 
     /// Returns the values that the server compares with its row.
-    func comparedValues(_ content: [Value]) -> JSONObject {
-        let compared = attributes.filter { !$0.isLarge && !primaryKey.contains($0.index) }
+    func comparedValues(_ content: [Value], _ connection: Connection) throws -> JSONObject {
+        let unseen = try PackageSettings(connection).unseenAttributes(of: name)
+        let compared = attributes.filter { !$0.isLarge && !primaryKey.contains($0.index) && !unseen.contains($0.name) }
         return JSONObject(uniqueKeys: compared.map { ($0.name, $0.storage.json(content[$0.index])) })
     }
 }
@@ -32,7 +36,7 @@ extension Transaction {
         guard original.server == .present, let content = try content(entity.sql.originalTable, of: entity, key) else {
             return try setBasis([:], of: entity, key, replacing: false)
         }
-        try setBasis(entity.comparedValues(content), of: entity, key, replacing: true)
+        try setBasis(entity.comparedValues(content, connection), of: entity, key, replacing: true)
     }
 
     /// Returns the basis of a pending change; nil for an object that does not refuse conflicts.
@@ -114,6 +118,14 @@ extension Transaction {
             "UPDATE \"_basis\" SET \"original\" = '{}', \"refused\" = 0, \"row\" = NULL WHERE \"entity\" = ?1 AND \"sk\" = ?2", row)
     }
 
+    /// Forgets which attributes of a group the server had not sent.
+    func noteSeenAttributes(inGroup group: String) throws {
+        let settings = PackageSettings(connection)
+        for entity in metadata.storedEntities where !entity.isLocal && entity.model.synchronizationGroup == group {
+            try settings.setUnseenAttributes([], of: entity.name)
+        }
+    }
+
     /// Forgets the last submissions of the rows of a group that have no pending change: a download has brought these rows as they are.
     package func dropBasesOfUnchangedRows(inGroup group: String) throws {
         for entity in metadata.storedEntities where entity.refusesConflicts && entity.model.synchronizationGroup == group {
@@ -134,6 +146,6 @@ extension Transaction {
         let content = isKnown ? try content(table, of: entity, key) : nil
         let follows = max(try storedBasis(of: entity, key)?.follows ?? 0, try lastSubmission(of: entity, key))
         try noteLast(id, of: entity, key)
-        return EditBasis(original: content.map(entity.comparedValues) ?? [:], follows: follows)
+        return EditBasis(original: try content.map { try entity.comparedValues($0, connection) } ?? [:], follows: follows)
     }
 }

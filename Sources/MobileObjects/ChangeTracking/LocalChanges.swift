@@ -68,6 +68,7 @@ extension Transaction {
             }
         }
         guard var replay = try replayState(of: entity, key) else {
+            try requireCurrentKey("update", entity, key)
             throw ObjectError(.notFound, "update of \(entity.name) \(key): there is no such row any more")
         }
         guard replay.isUnchanged(since: read) else {
@@ -175,6 +176,12 @@ extension Transaction {
 
     /// Whether the back end has yet to assign the modelled key of a row, or a part of it.
     func isKeyUnknown(_ entity: EntityMetadata, _ key: Int64) throws -> Bool {
+        // An accepted row has no key before its group is synchronized.
+        if entity.hasGeneratedKey, let content = try content(entity.sql.table, of: entity, key),
+            entity.primaryKey.contains(where: { entity.attributes[$0].isGenerated && [.null, .integer(0)].contains(content[$0]) })
+        {
+            return true
+        }
         guard try replayState(of: entity, key)?.change == .create, try originalState(of: entity, key)?.server == .absent else { return false }
         if entity.hasGeneratedKey { return true }
         guard let content = try content(entity.sql.table, of: entity, key) else { return false }

@@ -14,9 +14,12 @@ extension Transaction {
             values.append(value)
         }
         if let key = try connection.first(target.sql.keyExists, values)?.first?.integer, try !isKeyUnknown(target, key) { return key }
-        database.referencesByValue.setExist(true)
+        referencesWait()
         return nil
     }
+
+    /// Notes that there are references by value.
+    func referencesWait() { database.referencesByValue.setExist(true) }
 
     /// Lets references by value lead to new rows of an object, before the commit.
     func linkWaitingRows(to target: EntityMetadata) {

@@ -24,7 +24,7 @@ extension EntityContext {
     /// Returns the object of a surrogate key, also of one that the row had before it was renumbered; nil when there is none.
     func find<T: Entity>(_ key: Int64) throws -> T? {
         if let object: T = try first(metadata.sql.byKey, [.integer(key)]) { return object }
-        guard key >= OwnKeyRange.lowest, let current = try package.read({ try $0.renumberedKey(key) }) else { return nil }
+        guard package.hasRenumberedRows, let current = try package.read({ try $0.renumberedKey(key) }) else { return nil }
         return try first(metadata.sql.byKey, [.integer(current)])
     }
 
@@ -96,7 +96,7 @@ extension EntityContext {
 
     nonisolated(nonsending) func find<T: Entity>(_ key: Int64) async throws -> T? {
         if let object: T = try await first(metadata.sql.byKey, [.integer(key)]) { return object }
-        guard key >= OwnKeyRange.lowest, let current = try await package.read({ try $0.renumberedKey(key) }) else { return nil }
+        guard package.hasRenumberedRows, let current = try await package.read({ try $0.renumberedKey(key) }) else { return nil }
         return try await first(metadata.sql.byKey, [.integer(current)])
     }
 

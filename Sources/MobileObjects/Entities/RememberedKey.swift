@@ -3,8 +3,8 @@ import MobileStore
 
 /// The surrogate key in an object's memory, which may be one that its row had before it was renumbered.
 ///
-/// **A key that was given up means the renumbered row only to an object that was read as a new one.** Why: the other client's row can arrive under that very
-/// key. Only rows that the server does not have are renumbered, and a row from the server is never read as a new one.
+/// **A key that was given up means the renumbered row only to an object that was read as a new one, and to others while no row has that key.** Why: another
+/// client's row can arrive under that very key, and a row from the server is never read as a new one.
 struct RememberedKey: Sendable {
     let key: Int64
     /// Whether the object was read as a row that the server did not have.
@@ -17,17 +17,25 @@ struct RememberedKey: Sendable {
     }
 }
 
+extension PackageDatabase {
+    /// Whether rows of this database had other surrogate keys before.
+    final var hasRenumberedRows: Bool {
+        get { state.withLock { $0.hasRenumberedRows } }
+        set { state.withLock { $0.hasRenumberedRows = newValue } }
+    }
+}
+
 extension Entity {
     final var rememberedKey: RememberedKey { RememberedKey(key: surrogateKey, isOfUnsentRow: replay.change == .create) }
 
     /// Whether the object's row may have another key by now.
     final var mayBeRenumbered: Bool {
-        surrogateKey >= OwnKeyRange.lowest && replay.change == .create && package.state.withLock { $0.hasRenumberedRows }
+        replay.change == .create && package.hasRenumberedRows
     }
 
     /// Returns the key of a relative that this object refers to. An object that was renumbered itself may remember the former key.
     final func currentKey(ofRelative relative: Int64) throws -> Int64 {
-        guard relative >= OwnKeyRange.lowest, mayBeRenumbered else { return relative }
+        guard mayBeRenumbered else { return relative }
         let key = surrogateKey
         return try package.read { connection in
             guard try connection.renumberedKey(key) != nil else { return relative }
@@ -40,6 +48,9 @@ extension Transaction {
     /// Checks that an object's row was not renumbered since the object was read.
     /// - Throws: ``ObjectError/Code/stale``.
     func requireCurrent(_ remembered: RememberedKey, _ verb: String, _ entity: EntityMetadata) throws {
-        if remembered.isOfUnsentRow { try requireCurrentKey(verb, entity, remembered.key) }
+        guard database.hasRenumberedRows else { return }
+        let isKnown =
+            try !remembered.isOfUnsentRow && (replayState(of: entity, remembered.key) != nil || originalState(of: entity, remembered.key) != nil)
+        if !isKnown { try requireCurrentKey(verb, entity, remembered.key) }
     }
 }

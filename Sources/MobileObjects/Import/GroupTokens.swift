@@ -34,6 +34,7 @@ extension Transaction {
     /// - Parameter records: by era of a back end, how far its record had come when the rows were read; empty (default) where nothing has changed.
     package func setToken(_ token: String?, ofGroup group: String, records: [String: Int64] = [:]) throws {
         try dropBasesOfUnchangedRows(inGroup: group)
+        try noteSeenAttributes(inGroup: group)
         let seen = try SeenRecords(ofGroup: group, connection).seeing(records) { try database.hasPendingOperations(connection) }
         try connection.execute(
             "INSERT OR REPLACE INTO \"_group\" (\"name\", \"token\", \"synchronized\", \"records\") VALUES (?1, ?2, ?3, ?4)",

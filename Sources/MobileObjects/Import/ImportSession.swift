@@ -27,7 +27,11 @@ package struct ImportSession {
         }
         try transaction.watchMarks(entity)
         transaction.linkWaitingRows(to: entity)
-        try ObjectError.gate { try transaction.expectSearchableRows(of: entity) }
+        transaction.expectRows(of: entity)
+        try ObjectError.gate {
+            try transaction.noteGoneRows(of: entity)
+            try transaction.expectSearchableRows(of: entity)
+        }
         var options = options(.present, progress)
         options.onInsert = [("_rc", .integer(transaction.clockSeconds))]
         for column in columns { options.columnRules[column] = rule(column) }
@@ -44,6 +48,7 @@ package struct ImportSession {
     package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         try transaction.watchMarks(entity)
+        transaction.expectRows(of: entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         var options = options(.deleted, progress)
         options.columnRules["_sk"] = JSONColumnRule(.integer, isNullable: false)
@@ -53,13 +58,16 @@ package struct ImportSession {
     /// Removes every row: the server does not know which rows this device has, and afterwards sends all that it should have. Rows with a pending
     /// change of their own are noted as deleted on the server until they come again. A parent of pending children goes like any other row, and is
     /// marked again when it comes; if it does not come, its children are as after any deletion of a parent.
+    /// - Parameter keepsKeys: whether rows that come are found by their surrogate keys alone, if the back end makes their primary keys; default false.
     /// - Returns: the number of removed rows.
-    package func removeAll() throws -> Int {
+    package func removeAll(keepsKeys: Bool = false) throws -> Int {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         let (table, original) = (entity.sql.table, entity.sql.originalTable)
         try transaction.watchMarks(entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         return try ObjectError.gate {
+            if !keepsKeys { try transaction.noteFormerRows(of: entity) }
+            try transaction.connection.execute("DELETE FROM \"_unconfirmed\" WHERE \"entity\" = ?1", [.text(entity.name)])
             try forgetLargeValues()
             try transaction.connection.execute(
                 "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
@@ -86,6 +94,7 @@ package struct ImportSession {
         guard attribute.isLarge else {
             throw ObjectError(.noSuchAttribute, "import of \(entity.name): \"\(attribute.name)\" is not a large attribute")
         }
+        transaction.noteLargeValue(attribute.index, of: entity, key)
         let connection = transaction.connection, column = entity.sql.attributeColumns[attribute.index]
         let new = Value(value?.id)
         if let value {

@@ -90,8 +90,7 @@ extension Transaction {
 extension Connection {
     /// Returns the key that a row has since it was renumbered; nil for a key that was not given up.
     func renumberedKey(_ key: Int64) throws -> Int64? {
-        guard key >= OwnKeyRange.lowest else { return nil }
-        return try PackageSettings(self).renumberedKey(key)
+        try PackageSettings(self).renumberedKey(key)
     }
 }
 
@@ -99,10 +98,8 @@ extension Transaction {
     /// Checks that a row was not renumbered since its object was read.
     /// - Throws: ``ObjectError/Code/stale``.
     func requireCurrentKey(_ verb: String, _ entity: EntityMetadata, _ key: Int64) throws {
-        guard let current = try connection.renumberedKey(key) else { return }
+        guard database.hasRenumberedRows, let current = try connection.renumberedKey(key) else { return }
         throw ObjectError(
-            .stale,
-            "\(verb) of \(entity.name) \(key): its surrogate key is \(current) now, because another client has the range of the former one; refresh and try again"
-        )
+            .stale, "\(verb) of \(entity.name) \(key): its surrogate key is \(current) now; refresh and try again")
     }
 }

@@ -25,7 +25,7 @@ struct BookkeepingUpgrade {
             for (table, column) in [
                 ("_outbox", "entity"), ("_accepted", "entity"), ("_basis", "entity"), ("_log_record", "component"), ("_change_log", "entity"),
                 ("_change_log", "root_entity"),
-                ("_subscription", "entity"),
+                ("_subscription", "entity"), ("_unconfirmed", "entity"),
             ] { try connection.execute("UPDATE \"\(table)\" SET \"\(column)\" = ?2 WHERE \"\(column)\" = ?1", names) }
         }
     }
@@ -37,6 +37,7 @@ struct BookkeepingUpgrade {
             try connection.execute("DELETE FROM \"_subscription\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_change_log\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_basis\" WHERE \"entity\" = ?1", name)
+            try connection.execute("DELETE FROM \"_unconfirmed\" WHERE \"entity\" = ?1", name)
             try connection.execute("DELETE FROM \"_accepted\" WHERE \"entity\" = ?1", name)
             // Rows below a removed row are at the top now.
             try connection.execute("UPDATE \"_change_log\" SET \"root_entity\" = \"entity\", \"root_sk\" = \"sk\" WHERE \"root_entity\" = ?1", name)
@@ -106,6 +107,17 @@ struct BookkeepingUpgrade {
     }
 
     // MARK: Groups
+
+    /// Notes the attributes that the server has not sent yet, also those of earlier upgrades. It is done before operations are compared with them.
+    func noteUnseenAttributes() throws {
+        let settings = PackageSettings(connection)
+        for entity in upgrade.entities where !entity.new.isLocal {
+            let before = try settings.unseenAttributes(of: entity.old.name)
+            let unseen = entity.object.attributes.enumerated().filter { $0.element.old.map { before.contains($0.name) } ?? true }
+            try settings.setUnseenAttributes([], of: entity.old.name)
+            try settings.setUnseenAttributes(Set(unseen.map { entity.new.attributes[$0.offset].name }), of: entity.new.name)
+        }
+    }
 
     /// Makes the next synchronization bring everything of the groups in which this device lacks values.
     private func forgetGroups() throws {

@@ -58,6 +58,7 @@ struct DatabaseUpgrade {
         for table in tables { try table.fill() }
         if format < 4 { try noteFirstChanges() }
         for entity in changed { try ValueUpgrade(entity, connection, store).run() }
+        try BookkeepingUpgrade(self).noteUnseenAttributes()
         try OutboxUpgrade(entities.filter { $0.changesContent || $0.old.refusesConflicts != $0.new.refusesConflicts }, connection, store).run()
         for table in tables { try table.dropAside() }
         for entity in new.storedEntities where !entities.contains(where: { $0.new === entity }) || changed.contains(where: { $0.new === entity }) {

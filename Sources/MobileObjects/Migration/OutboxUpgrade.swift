@@ -106,7 +106,7 @@ private struct SubmittedOperationUpgrade {
         let known = try connection.first(
             "SELECT \(entity.new.sql.content.joined(separator: ", ")) FROM \(entity.new.sql.originalTable) WHERE \"_sk\" = ?1 AND \"_sv\" = 1",
             [.integer(key)])
-        return JSONValue.object(known.map(entity.new.comparedValues) ?? [:]).description
+        return JSONValue.object(try known.map { try entity.new.comparedValues($0, connection) } ?? [:]).description
     }
 
     /// Whether the operation sends all values: a create, and an update only where the changed values are not known.

@@ -92,6 +92,7 @@ struct SavePlan: Sendable {
     /// Sets references to parents that were renumbered since their objects were read.
     private func followRenumberedParents(_ row: inout Row, _ transaction: Transaction) throws -> [(index: Int, key: Int64)] {
         var followed: [(index: Int, key: Int64)] = []
+        guard transaction.database.hasRenumberedRows else { return followed }
         for index in row.referencesToUnsent {
             let position = row.entity.attributes.count + index
             guard let key = row.value(position)?.integer, let current = try transaction.connection.renumberedKey(key) else { continue }

@@ -21,7 +21,7 @@ extension PackageDatabase {
             // The log records are those of one client, and so is the state of their group.
             try connection.execute("DELETE FROM \"_group\" WHERE \"name\" = 'system'")
             let kept = [PackageSettings.Name.package, .version, .model].map { "'\($0.rawValue)'" }.joined(separator: ", ")
-            try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" NOT IN (\(kept))")
+            try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" NOT IN (\(kept)) AND \"name\" NOT GLOB 'unseen.*'")
             try PackageSettings(connection).set(.clientID, .text(""))
         }
         // The free pages still contain the deleted rows.

@@ -55,6 +55,10 @@ package final class Transaction {
 
     /// The steps at the end of a transaction, before the commit, in this order.
     enum ClosingStep: CaseIterable {
+        /// Large values of rows that came again without them.
+        case largeValues
+        /// Keys under which the server knows rows of this device.
+        case identities
         /// References by value to rows that have come.
         case references
         /// Marks of parents, after an import that may have changed the parents of rows.

@@ -10,7 +10,7 @@ extension Transaction {
     /// Takes a new identity while the database is open, see ``changeIdentity(renaming:)``. Objects of renumbered rows are stale afterwards.
     package func takeNewIdentity(renaming renamed: [Int64]) throws {
         try changeIdentity(renaming: renamed)
-        database.state.withLock { $0.hasRenumberedRows = true }
+        database.hasRenumberedRows = true
     }
 
     /// Takes a new identity: another client id, no granted keys, no ranges of keys of the former one.

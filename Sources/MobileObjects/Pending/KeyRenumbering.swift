@@ -1,11 +1,10 @@
 import MobileExecution
 import MobileStore
 
-/// New surrogate keys for rows that the server does not have, after it refused their range.
+/// New surrogate keys for rows: for those that the server does not have, after it refused their range, and for those that it knows under other keys.
 ///
 /// **Everything that has a key changes in one transaction**: rows and original states, references to them in all objects, operations of the outbox with
-/// their references and submitted values, change log and log records. Ids, batches and order of operations stay. Rows that the server has keep their
-/// keys: it knows them by these.
+/// their references and submitted values, change log and log records. Ids, batches, digests and order of operations stay.
 ///
 /// An object in memory is stale afterwards. Its relatives are still found, `refresh()` takes the new key, and a write before that is refused.
 extension Transaction {
@@ -19,7 +18,7 @@ extension Transaction {
         }
         guard !refused.isEmpty else { return nil }
         let count = try renumber(refused.flatMap { try unsentKeys(from: $0, through: $0 + OwnKeyRange.size - 1) })
-        if count > 0 { database.state.withLock { $0.hasRenumberedRows = true } }
+        if count > 0 { database.hasRenumberedRows = true }
         database.environment.console.warn("\(count) rows renumbered: another client has their range of surrogate keys")
         return count
     }
@@ -27,13 +26,18 @@ extension Transaction {
     /// Gives new keys to the rows with these keys.
     /// - Returns: the number of rows.
     func renumber(_ rows: [Int64]) throws -> Int {
+        var keys: [Int64: Int64] = [:]
+        for key in rows { keys[key] = try nextSharedKey() }
+        try renumber(keys)
+        return keys.count
+    }
+
+    /// Gives rows new keys, by their present ones. No row has one of the new keys.
+    func renumber(_ keys: [Int64: Int64]) throws {
         // These refer to rows by their keys, and are done before the keys change.
         try removeReleasedLargeValues()
         try changeLogRecorder()?.write()
-        var keys: [Int64: Int64] = [:]
-        for key in rows { keys[key] = try nextSharedKey() }
         try KeyRenumbering(keys: keys, metadata: metadata, connection: connection).run()
-        return keys.count
     }
 
     /// Returns the keys of the rows that the server does not have, in order: pending ones, and those of creates that wait in the outbox although the row
@@ -77,8 +81,11 @@ private struct KeyRenumbering {
         }
         try change("\"sk\"", of: "\"_outbox\"")
         try change("\"sk\"", of: "\"_basis\"")
+        try connection.execute(
+            "UPDATE OR REPLACE \"_unconfirmed\" SET \"sk\" = r.\"new\" FROM temp.\"_renumbered\" AS r WHERE \"sk\" = r.\"old\"")
         try change("\"sk\"", of: "\"_accepted\"")
-        try change("\"sk\"", of: "\"_change_log\"")
+        // A row that was removed before it came under another key is gone under the former one.
+        try change("\"sk\"", of: "\"_change_log\"", where: "\"change\" <> 'D'")
         try change("\"root_sk\"", of: "\"_change_log\"")
         try connection.execute(
             """
@@ -90,8 +97,9 @@ private struct KeyRenumbering {
         try connection.execute("DROP TABLE temp.\"_renumbered\"")
     }
 
-    private func change(_ column: String, of table: String) throws {
-        try connection.execute("UPDATE \(table) SET \(column) = r.\"new\" FROM temp.\"_renumbered\" AS r WHERE \(column) = r.\"old\"")
+    private func change(_ column: String, of table: String, where condition: String = "TRUE") throws {
+        try connection.execute(
+            "UPDATE \(table) SET \(column) = r.\"new\" FROM temp.\"_renumbered\" AS r WHERE \(column) = r.\"old\" AND \(condition)")
     }
 
     /// Returns references with the new keys.

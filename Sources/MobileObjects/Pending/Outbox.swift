@@ -153,8 +153,12 @@ struct Submission {
 
     private var primaryKey: JSONObject {
         guard change != .create, let values = original ?? content else { return [:] }
+        // The server may have sent no version of an accepted row, because it is not among the device's.
         return JSONObject(
-            uniqueKeys: entity.primaryKey.map { (entity.attributes[$0].name, entity.attributes[$0].storage.json(values[$0])) })
+            uniqueKeys: entity.primaryKey.map { index in
+                let value = values[index].isNull ? content?[index] ?? .null : values[index]
+                return (entity.attributes[index].name, entity.attributes[index].storage.json(value))
+            })
     }
 
     private var references: JSONObject {
@@ -169,9 +173,12 @@ struct Submission {
 extension Transaction {
     /// Removes an answered operation.
     func removeFromOutbox(_ id: Int64, of entity: EntityMetadata, _ key: Int64) throws {
-        for row in try connection.storedRows([OutboxLargeValueColumn.attribute, .value], "WHERE \"operation\" = ?1", [.integer(id)]) {
-            guard let value = try row.optionalInteger(.value) else { continue }
-            release(value, entity, try entity.attribute(named: row.text(.attribute)).index, key)
+        for row in try connection.storedRows([OutboxLargeValueColumn.attribute, .value, .original], "WHERE \"operation\" = ?1", [.integer(id)]) {
+            let attribute = try entity.attribute(named: row.text(.attribute)).index
+            // The server's former value may be in no row any more.
+            for value in [try row.optionalInteger(.value), try row.optionalInteger(.original)].compactMap(\.self) {
+                release(value, entity, attribute, key)
+            }
         }
         try connection.execute("DELETE FROM \"_outbox_large\" WHERE \"operation\" = ?1", [.integer(id)])
         try connection.execute("DELETE FROM \"_outbox\" WHERE \"id\" = ?1", [.integer(id)])

@@ -39,14 +39,22 @@ extension Transaction {
     /// Applies answers in their order, removes the operations from the outbox, and calls `onReplaySuccess` and `onReplayFailure`. Imports
     /// that belong to the answers must have been written before. An answer to an operation that is not in the outbox changes nothing. A deferred
     /// operation stays in the outbox, its row stays as it is, and `onReplayDeferred` is called.
-    package func settle(_ results: [ReplayAnswer]) throws -> [ReplayOutcome] {
-        try results.compactMap { try settle($0) }
+    /// - Parameter decided: the rows that the download with the answers has decided about; default none.
+    package func settle(_ results: [ReplayAnswer], decided: DecidedRows = DecidedRows()) throws -> [ReplayOutcome] {
+        var refused: [Int64] = []
+        let outcomes = try results.compactMap { try settle($0, decided, &refused) }
+        if !refused.isEmpty {
+            _ = try renumber(refused)
+            database.hasRenumberedRows = true
+        }
+        return outcomes
     }
 
-    private func settle(_ result: ReplayAnswer) throws -> ReplayOutcome? {
+    /// - Parameter refused: receives the keys of new rows whose inherited creates were rejected: keys of another client, with which they cannot be sent again.
+    private func settle(_ result: ReplayAnswer, _ decided: DecidedRows, _ refused: inout [Int64]) throws -> ReplayOutcome? {
         guard
             let row = try connection.storedRow(
-                [OutboxColumn.entity, .key, .change, .submitted, .changed, .isImported], "WHERE \"id\" = ?1", [.integer(result.id)])
+                [OutboxColumn.entity, .key, .change, .submitted, .changed, .isImported, .client], "WHERE \"id\" = ?1", [.integer(result.id)])
         else { return nil }
         let entity = try metadata.entity(named: row.text(.entity)), key = try row.integer(.key)
         if case .deferred(let deferral) = result.decision { return try settle(result, deferral, entity, key) }
@@ -70,8 +78,14 @@ extension Transaction {
             if changedState, let object { notify(object, result.decision) }
         }
         try removeFromOutbox(result.id, of: entity, key)
+        if !isAccepted, record.isCreate, try !row.text(.client).isEmpty, let original = try originalState(of: entity, key),
+            original.replay.change == .create, original.server == .absent, try !hasUnansweredCreate(entity, key), !refused.contains(key)
+        {
+            refused.append(key)
+        }
         if isAccepted {
             try noteLast(result.id, of: entity, key)
+            if !decided.contains(entity) { try noteUnconfirmed(entity, key) }
             try settleLogRecords(of: entity, key, before: result.id)
         }
         return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)

@@ -10,7 +10,8 @@ extension EntityMetadata {
         let key = #""_sk" INTEGER PRIMARY KEY"#
         var statements = ["CREATE TABLE \(sql.table) (\(([key] + content + state).joined(separator: ", ")))"]
         if !primaryKey.isEmpty {
-            // Not unique, except in local objects: an import may bring the same key while a create waits. `create` itself checks the key.
+            // Not unique, except in local objects: a key may come before the row that had it goes, in one import. `create` itself checks the key, and
+            // `RowIdentity` unites rows before the commit.
             let columns = primaryKey.map { sql.attributeColumns[$0] }.joined(separator: ", ")
             let unique = isLocal ? "UNIQUE " : ""
             statements.append("CREATE \(unique)INDEX \(EntitySQL.quote(name + "_key")) ON \(sql.table) (\(columns))")

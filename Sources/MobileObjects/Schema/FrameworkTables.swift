@@ -8,8 +8,8 @@ enum FrameworkTables {
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
     /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, and
     /// accepted operations were forgotten. 6: it had no original row, and there was no table of bases. 7: groups had no
-    /// records. 8: the current version.
-    static let formatVersion: Int64 = 8
+    /// records. 8: accepted rows were not noted. 9: the current version.
+    static let formatVersion: Int64 = 9
 
     static let logRecords = "_log_record"
 
@@ -73,6 +73,8 @@ enum FrameworkTables {
         "CREATE TABLE \"_subscription\" (\"id\" INTEGER PRIMARY KEY, \"entity\" TEXT NOT NULL, \"parameters\" TEXT NOT NULL)",
         // `records`: how far the records of the back ends had come when the rows were read, see `SeenRecords`; NULL without any.
         "CREATE TABLE \"_group\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"token\" TEXT, \"synchronized\" TEXT, \"records\" TEXT)",
+        // Rows with accepted operations that no download of their group has confirmed, see `DecidedRows`.
+        "CREATE TABLE \"_unconfirmed\" (\"sk\" INTEGER PRIMARY KEY, \"entity\" TEXT NOT NULL)",
         "CREATE TABLE \"_personalization\" (\"name\" TEXT NOT NULL PRIMARY KEY, \"value\" TEXT NOT NULL)",
         "CREATE TABLE \"_key_range\" (\"first\" INTEGER PRIMARY KEY, \"last\" INTEGER NOT NULL, \"next\" INTEGER NOT NULL)",
     ]

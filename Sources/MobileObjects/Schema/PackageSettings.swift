@@ -68,10 +68,27 @@ struct PackageSettings {
         try connection.execute(
             "INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") SELECT ?1 || \"old\", \"new\" FROM \(table)",
             [.text(Self.renumberedPrefix)])
+        // A row has got a key back that it had before.
+        try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1 || \"value\"", [.text(Self.renumberedPrefix)])
     }
 
     /// The beginning of the names under which the former keys of rows are kept.
     private static let renumberedPrefix = "renumbered."
+
+    /// Returns the attributes of an object that a newer model has added, and whose values the server has not sent yet.
+    func unseenAttributes(of object: String) throws -> Set<String> {
+        guard let text = try row(Self.unseenPrefix + object)?.optionalText(.value), let names = try? JSONValue(parsing: text).array else { return [] }
+        return Set(names.compactMap(\.string))
+    }
+
+    func setUnseenAttributes(_ names: Set<String>, of object: String) throws {
+        guard !names.isEmpty else {
+            return _ = try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1", [.text(Self.unseenPrefix + object)])
+        }
+        try set(named: Self.unseenPrefix + object, .text(JSONValue.array(names.sorted().map { .string($0) }).description))
+    }
+
+    private static let unseenPrefix = "unseen."
 
     /// Takes the greater of `least` and one more than the last value, and stores it.
     func next(_ name: Name, atLeast least: Int64) throws -> Int64 {

@@ -35,6 +35,12 @@ final class ChangeRecorder {
         try add(entity, key, .delete, above: owners.first ?? RowID(entity: entity.index, key: key))
     }
 
+    /// Forgets what was noted about a row.
+    func forget(_ entity: EntityMetadata, _ key: Int64) throws {
+        guard !isEmpty else { return }
+        try connection.execute("DELETE FROM temp.\"_changed\" WHERE \"entity\" = ?1 AND \"sk\" = ?2", [.text(entity.name), .integer(key)])
+    }
+
     private func add(_ entity: EntityMetadata, _ key: Int64, _ change: ChangeLog.Operation, above: RowID) throws {
         isEmpty = false
         try connection.execute(

@@ -19,7 +19,7 @@ extension Transaction {
             try connection.execute("DELETE FROM \(entity.sql.table)")
             try connection.execute("DELETE FROM \(entity.sql.originalTable)")
         }
-        for table in ["_outbox", "_outbox_large", "_accepted", "_basis", "_log_record", "_change_log", "_group", "_subscription"] {
+        for table in ["_outbox", "_outbox_large", "_accepted", "_basis", "_unconfirmed", "_log_record", "_change_log", "_group", "_subscription"] {
             try connection.execute("DELETE FROM \(EntitySQL.quote(table))")
         }
         try setSubscribed(false)

@@ -30,6 +30,9 @@ public struct TablePart: WireValue, Hashable {
     public var mode: Mode
     /// The encoding of the data.
     public var compression: PartCompression
+    /// For ``Mode/reset``: whether a row that follows is the client's row with its surrogate key, and no other one: the client has keys of this life of the
+    /// server's state, or the back end has given primary keys to other rows since. Otherwise (default) it is the client's row with its primary key.
+    public var keepsKeys = false
 
     /// Creates the beginning of the rows of one object.
     public init(object: String, columns: [String], mode: Mode = .upsert, compression: PartCompression = .zlib) {
@@ -45,16 +48,19 @@ public struct TablePart: WireValue, Hashable {
         columns = try members.strings("columns")
         mode = try members.choice("mode", of: Mode.self)
         compression = try members.choice("compression", of: PartCompression.self)
+        keepsKeys = try members.optionalBoolean("keepsKeys") ?? false
         guard Set(columns).count == columns.count, !columns.isEmpty else {
             throw ProtocolError(.invalidContent, "table part, member \"columns\": expected at least one column and none twice")
         }
     }
 
     public var json: JSONValue {
-        [
+        var members: JSONObject = [
             "object": .string(object), "columns": .array(columns.map { .string($0) }), "mode": .string(mode.rawValue),
             "compression": .string(compression.rawValue),
         ]
+        if keepsKeys { members["keepsKeys"] = .boolean(true) }
+        return .object(members)
     }
 }
 

@@ -51,9 +51,15 @@ public struct SynchronizeHeader: WireValue, Hashable {
     public var seen: [String: Int64] = [:]
     /// The operations that the client lists as lost since its last upload, see ``SynchronizeAnswer/lost``. Default empty.
     public var lost: [ReportedOperation] = []
+    /// The rows, by object, that the client has because an operation of its own was accepted, and that no download of their group has confirmed since: the
+    /// server sends the deletions of those that are in none of the client's partitions. At most ``unconfirmedLimit`` rows; default empty.
+    public var unconfirmed: [String: [Int64]] = [:]
     /// The present client id of a database that settles the operations of ``client``: it is a copy of that client's database. Such an upload requests no
     /// groups. Default nil.
     public var successor: String?
+
+    /// The maximum number of rows in ``unconfirmed``: a client names the others in its next uploads.
+    public static let unconfirmedLimit = 2000
 
     /// Creates the beginning of an upload, in the current version of the protocol.
     public init(
@@ -88,6 +94,16 @@ public struct SynchronizeHeader: WireValue, Hashable {
         receipts = try members.numbersByEra("receipts")
         seen = try members.numbersByEra("seen")
         lost = try members.reportedOperations("lost")
+        for member in try members.members("unconfirmed") {
+            let keys = member.value.array?.compactMap(\.integer)
+            guard let keys, keys.count == member.value.array?.count else {
+                throw members.unexpected("unconfirmed", "an array of surrogate keys per object", member.value)
+            }
+            unconfirmed[member.key] = keys
+        }
+        guard unconfirmed.values.reduce(0, { $0 + $1.count }) <= Self.unconfirmedLimit else {
+            throw ProtocolError(.invalidContent, "synchronize header, member \"unconfirmed\": more than \(Self.unconfirmedLimit) rows")
+        }
         successor = try members.optionalString("successor")
     }
 
@@ -103,6 +119,8 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object.set("receipts", receipts.byEra)
         object.set("seen", seen.byEra)
         if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
+        object.set(
+            "unconfirmed", JSONObject(uniqueKeys: unconfirmed.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) }))
         object.set("successor", successor)
         return .object(object)
     }
@@ -143,6 +161,9 @@ public struct SynchronizeAnswer: WireValue, Hashable {
     /// By era of a back end: the number of the last operation that its record had when the rows of the groups were read. The client stores it with each
     /// group's token, and returns it as ``SynchronizeHeader/seen``. Default empty, as for a download without changes.
     public var records: [String: Int64] = [:]
+    /// The objects with rows of accepted operations about which the server cannot say yet whether they are in the client's partitions: the client names them
+    /// again. Default empty.
+    public var undecided: [String] = []
 
     /// Creates the beginning of a download, in the current version of the protocol.
     public init(
@@ -166,6 +187,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         refusedClaims = try members.claimedKeyRanges("refusedClaims")
         lost = try members.numbersByEra("lost")
         records = try members.numbersByEra("records")
+        undecided = try members.isAbsent("undecided") ? [] : members.strings("undecided")
     }
 
     public var json: JSONValue {
@@ -176,6 +198,7 @@ public struct SynchronizeAnswer: WireValue, Hashable {
         if !inquiries.isEmpty { members["inquiries"] = .array(inquiries.map { .string($0.rawValue) }) }
         members.set("lost", lost.byEra)
         members.set("records", records.byEra)
+        if !undecided.isEmpty { members["undecided"] = .array(undecided.map { .string($0) }) }
         if !refusedClaims.isEmpty { members["refusedClaims"] = .array(refusedClaims.map { .integer($0) }) }
         return .object(members)
     }

@@ -89,7 +89,9 @@ struct OperationRunner {
     /// Returns the digest of the row that the device's previous operation on it left; nil without one.
     private func digestLeft(byOperationBefore frame: OperationFrame) throws -> String? {
         guard let before = try frame.follows.flatMap({ try transaction.records()?.processed($0, client: client) }) else { return nil }
-        return RowIdentity(before.result.object, before.result.key) == RowIdentity(frame) ? before.left : nil
+        // The row may have had another surrogate key then. The digest of a row has its key, so that no other one is taken for it.
+        guard before.result.object == frame.object, before.result.key == frame.key || before.left?.isEmpty == false else { return nil }
+        return before.left
     }
 
     private mutating func conflictCheck(of object: ObjectPlan) throws -> ConflictCheck {
@@ -219,12 +221,16 @@ struct OperationRunner {
     /// checked here: a back end need not keep the primary key unique, and statements of a model may overwrite a row.
     private mutating func create(_ task: BackEndOperation, _ frame: OperationFrame, _ object: ObjectPlan) throws -> Value? {
         let identity = RowIdentity(frame)
-        guard try rows.mayGive(frame.key) else {
-            throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was neither granted to this client nor claimed by it")
-        }
-        let owner = try rows.key(of: identity, object)
+        let owner = try rows.key(of: identity, object), given = object.givenKey(task.values)
         let isOwned = try owner.map { try transaction.contains($0, of: object.model, having: [:]) } ?? false
-        let isTaken = try object.givenKey(task.values).map { try transaction.contains($0, of: object.model, having: [:]) } ?? false
+        let isTaken = try given.map { try transaction.contains($0, of: object.model, having: [:]) } ?? false
+        if try !rows.mayGive(frame.key) {
+            // Where another device has created the row too, this one knows the row by that surrogate key.
+            if isTaken { throw Rejection(ResultCode.forbidden, "there is a row of \"\(object.name)\" with this primary key") }
+            guard given != nil, owner == given else {
+                throw Rejection(ResultCode.forbidden, "the surrogate key \(frame.key) was neither granted to this client nor claimed by it")
+            }
+        }
         guard let key = try transaction.apply(task) else {
             throw Rejection(ResultCode.failure, "the back end did not say which key the new row of \"\(object.name)\" has")
         }

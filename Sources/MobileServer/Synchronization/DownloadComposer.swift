@@ -12,6 +12,10 @@ struct DownloadComposer {
     let partitions: [Partition]
     /// The objects whose rows are sent as to a client that has none of them.
     let reread: Set<String>
+    /// Rows of the client that were in none of its partitions when these were refreshed, by object.
+    let gone: [String: [Int64]]
+    /// Whether a back end was restored since the client saw its rows.
+    let isRestored: (String) throws -> Bool
     let connection: any StateConnection
     let logsSuccesses: Bool
     let log: @Sendable (String) -> Void
@@ -58,14 +62,22 @@ struct DownloadComposer {
         let current = Dictionary(grouping: partitions, by: \.object)
         for object in group.objects {
             let states = try (current[object.name] ?? []).map { (partition: $0, state: try $0.state(in: connection)) }
+            let versions = try reading.versions(of: object, states)
             objects.append(
                 try ObjectDelta(
                     object: object, objectID: cache.id(of: object), backEnd: package.backEnd(of: object).system,
                     current: Dictionary(states.map { ($0.partition.id, $0.state.version) }) { $1 },
-                    delivered: reread.contains(object.name) ? nil : reading.versions(of: object, states), segments, grants, connection))
+                    delivered: reread.contains(object.name) ? nil : versions, keepsKeys: versions != nil || lacksRows(of: object), gone: gone[object.name] ?? [], segments,
+                    grants, connection))
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
         return (objects, GroupEnd(group: group.name, token: next.token))
+    }
+
+    /// Whether the primary key of a row may be that of another row than the client has: the back end was restored, and makes the keys.
+    private func lacksRows(of object: ObjectPlan) -> Bool {
+        // Where the back end cannot be asked, no row is taken for another one.
+        object.hasGeneratedKey && ((try? isRestored(object.binding.backEnd)) ?? true)
     }
 
     /// Returns, by era, how far the cache has read the records of the objects' back ends. The cache never has a row before it has read that a device

@@ -11,6 +11,10 @@ struct ObjectDelta {
     let current: [Int64: Int64]
     /// The partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     let delivered: [Int64: Int64]?
+    /// Whether the client finds its rows by their surrogate keys alone, see ``TablePart/keepsKeys``.
+    private let keepsKeys: Bool
+    /// Rows that the client may have, although no partition had them.
+    private let gone: [Int64]
     let connection: any StateConnection
     private let grants: SessionGrants
     /// The way of the rows of each partition that has changed.
@@ -18,13 +22,15 @@ struct ObjectDelta {
 
     /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     init(
-        object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, _ segments: SegmentRules,
-        _ grants: SessionGrants, _ connection: any StateConnection
+        object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, keepsKeys: Bool,
+        gone: [Int64],
+        _ segments: SegmentRules, _ grants: SessionGrants, _ connection: any StateConnection
     ) throws {
         self.object = object
         self.objectID = objectID
         self.backEnd = backEnd
         self.current = current
+        (self.keepsKeys, self.gone) = (keepsKeys, gone)
         self.connection = connection
         self.grants = grants
         // Without the tombstones that it lacks, the client would keep deleted rows.
@@ -40,16 +46,18 @@ struct ObjectDelta {
     func compose(_ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
         let hasSegments = plans.contains { $0.chain != nil }
         if delivered == nil {
-            steps.append(.frame(.table(TablePart(object: object.name, columns: ["_sk"], mode: .reset, compression: .none))))
+            var reset = TablePart(object: object.name, columns: ["_sk"], mode: .reset, compression: .none)
+            reset.keepsKeys = keepsKeys
+            steps.append(.frame(.table(reset)))
             steps.append(.frame(.partEnd(.rows(0))))
-        } else if !hasSegments {
-            try addRemovals(rows, &steps)
         }
+        // After a reset, the client may still have pending rows.
+        if !hasSegments { try addRemovals(rows, &steps) }
         for plan in plans {
             try addSegments(of: plan, &steps)
             try addRows(of: plan.partition, since: plan.liveSince, rows, &steps)
             guard !object.largeAttributes.isEmpty else { continue }
-            let count = try listLargeValues(of: plan.partition, since: plan.since, largeValues)
+            let count = try listLargeValues(of: plan.partition, since: plan.since, largeValues) + listLostValues(of: plan.partition, largeValues)
             if count > 0 { steps.append(.largeValues(count: count, of: object, partition: plan.partition, in: backEnd)) }
         }
         guard hasSegments else { return }
@@ -108,11 +116,11 @@ struct ObjectDelta {
     }
 
     /// Adds the deletions of rows that were in a partition of the client and are in no requested one: deleted in the back end, moved to another
-    /// partition, or in a partition that the client has left. The partitions are values of one statement, regardless of their number.
+    /// partition, in a partition that the client has left, or of an operation of the client alone. The partitions are values of one statement, regardless of their number.
     private func addRemovals(_ rows: Spool, _ steps: inout [Download.Step]) throws {
         let asked = Set(current.keys), kept = deletedPairs
         let left = (delivered ?? [:]).keys.sorted().filter { !asked.contains($0) }.map { JSONValue.integer($0) }
-        guard !kept.isEmpty || !left.isEmpty else { return }
+        guard !kept.isEmpty || !left.isEmpty || !gone.isEmpty else { return }
         let dialect = connection.dialect
         let isNowhere = """
             NOT EXISTS (
@@ -125,8 +133,10 @@ struct ObjectDelta {
             WHERE r.deleted = 1 AND \(isNowhere)
             UNION
             SELECT r.sk FROM (\(dialect.numbers("?2"))) AS d \(dialect.outerJoin) _row AS r ON r.partition = d.value WHERE \(isNowhere)
+            UNION
+            SELECT r.sk FROM (SELECT value AS sk FROM (\(dialect.numbers("?4"))) AS d) AS r WHERE \(isNowhere)
             """
-        let lists = [kept, left, asked.sorted().map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
+        let lists = [kept, left, asked.sorted().map { .integer($0) }, gone.map { .integer($0) }].map { Value.text(JSONValue.array($0).description) }
         try add(TablePart(object: object.name, columns: ["_sk"], mode: .delete), sql, lists, rows, &steps) { Array("[\($0.integer(0))]".utf8) }
     }
 
@@ -144,6 +154,39 @@ struct ObjectDelta {
     }
 
     // MARK: Large values
+
+    /// Lists the values that are NULL now, of rows that the client has in another partition: there they may have been another.
+    private func listLostValues(of partition: Int64, _ list: LargeValueList) throws -> Int {
+        guard let delivered, delivered.keys.contains(where: { $0 != partition }) else { return 0 }
+        let dialect = connection.dialect, left = delivered.keys.sorted().filter { current[$0] == nil }
+        let moved = """
+            SELECT r.sk FROM (\(dialect.pairs("?2"))) AS d \(dialect.outerJoin) _row AS k\(dialect.index("_row_changed"))
+                ON k.partition = d.key AND \(PartitionChanges.isChanged("k")) AND k.version > d.value AND k.deleted = 1
+            \(dialect.outerJoin) _row AS r ON r.partition = ?3 AND r.sk = k.sk AND r.deleted = 0
+            UNION
+            SELECT r.sk FROM (\(dialect.numbers("?4"))) AS d \(dialect.outerJoin) _row AS k ON k.partition = d.value
+            \(dialect.outerJoin) _row AS r ON r.partition = ?3 AND r.sk = k.sk AND r.deleted = 0
+            """
+        let kept = delivered.filter { current[$0.key] != nil && $0.key != partition }.sorted { $0.key < $1.key }
+        let lists = [kept.map { JSONValue.array([.integer($0.key), .integer($0.value)]) }, left.map { .integer($0) }].map {
+            Value.text(JSONValue.array($0).description)
+        }
+        let rows = try connection.rows(
+            "SELECT m.sk, CAST(m.k AS TEXT) FROM (\(moved)) AS r \(dialect.outerJoin) _key AS m ON m.object = ?1 AND m.sk = r.sk",
+            [.integer(objectID), lists[0], .integer(partition), lists[1]])
+        var count = 0
+        for row in rows {
+            guard let surrogateKey = row[0].integer, let key = row[1].text.flatMap({ KeyText(text: $0).value }) else { continue }
+            let present = try connection.rows(
+                "SELECT attribute FROM _large WHERE partition = ?1 AND sk = ?2", [.integer(partition), row[0]])
+            for attribute in object.largeAttributes.indices where !present.contains([.integer(Int64(attribute))]) {
+                try list.append(
+                    LargeValueList.Entry(surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: true, digest: [], length: 0))
+                count += 1
+            }
+        }
+        return count
+    }
 
     /// Lists the values that are new, changed, or of rows that are new to the client. A value that is NULL is not sent to a client that has no data
     /// of the partition yet.

@@ -145,11 +145,16 @@ final class ServedPackage: Sendable {
             package: header.package, groups: (hasSystemGroup ? [SystemGroup.name] : []) + groups.map(\.name), operations: Int64(outcomes.count),
             inquiries: inquiries, refusedClaims: refusedClaims)
         answer.lost = receipts.lost(header.receipts)
+        let seen = SeenRecords(header, receipts)
+        let touched = try TouchedRows(listed: header.unconfirmed, outcomes: outcomes, groups: groups).decide(partitions, of: self)
+        answer.undecided = touched.undecided.sorted()
         if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
         return try withSegments { [answer, outcomes] requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
-                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), connection: connection, logsSuccesses: configuration.logsSuccesses,
+                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), gone: touched.gone, isRestored: { try seen.isRestored($0, nil) },
+                connection: connection,
+                logsSuccesses: configuration.logsSuccesses,
                 log: configuration.log, segments: configuration.segmentRules, grants: grants, requiresSegments: requiresSegments)
             let download = try composer.compose(
                 answer: answer, groups: groups, keys: keys.map { KeyRange(first: $0.first, last: $0.last) }, outcomes: outcomes,

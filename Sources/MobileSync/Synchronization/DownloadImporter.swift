@@ -25,6 +25,8 @@ final class DownloadImporter {
     private var lost: [String: Int64] = [:]
     /// By era: how far the records of the back ends had come when the rows of the groups were read.
     private var records: [String: Int64] = [:]
+    /// The rows about which the download decides whether they are the device's.
+    private var decided = DecidedRows()
     private var answers: [ReplayResult] = []
     private var logRecords: [LogRecordEntry] = []
     /// The upload that the server has received.
@@ -68,6 +70,7 @@ final class DownloadImporter {
                     inquiries = answer.inquiries
                     refusedClaims = answer.refusedClaims
                     (lost, records) = (answer.lost, answer.records)
+                    decided = DecidedRows(groups: Set(answer.groups), undecided: Set(answer.undecided))
                     received = Set(answer.groups)
                     try checkGroups(answer.groups)
                 case .keyRange(let range): keyRange = range
@@ -123,6 +126,7 @@ final class DownloadImporter {
                 case .groupEnd(let end):
                     try checkGroups([end.group])
                     try transaction.setToken(end.token.text, ofGroup: end.group, records: records)
+                    try transaction.confirmRows(ofGroup: end.group, sent.unconfirmed, decided)
                     group = end.group
                     if isReset { package.notify { $0.onResetSuccess() } }
                     if isLast { package.notify { $0.onImportSuccess() } }
@@ -167,7 +171,7 @@ final class DownloadImporter {
         case .upsert: rows = try comparingModels { try session.rows(part.columns, progress: check) }
         case .delete: rows = try session.deletions(progress: check)
         case .reset:
-            result.rowsDeleted += try session.removeAll()
+            result.rowsDeleted += try session.removeAll(keepsKeys: part.keepsKeys)
             guard case .partEnd? = try next(spool) else { throw Self.brokenOff }
             return
         }
@@ -219,7 +223,7 @@ final class DownloadImporter {
             // Before the answers, so that an operation that is accepted now does not count.
             let lostGroups = try transaction.noteLost(lost)
             try transaction.reportedLost(sent.lost)
-            let outcomes = try transaction.settle(answers.filter { !$0.isOfCopy }.map { ReplayAnswer($0) })
+            let outcomes = try transaction.settle(answers.filter { !$0.isOfCopy }.map { ReplayAnswer($0) }, decided: decided)
             // After the answers, so that rows that the server took from an earlier upload keep their keys.
             try goOnAsCopy(transaction)
             try rereadRows(of: outcomes, transaction)

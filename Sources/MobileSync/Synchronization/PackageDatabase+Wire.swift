@@ -32,6 +32,7 @@ extension PackageDatabase {
             keyClaims: try keyClaims)
         header.receipts = try receipts
         header.seen = try seenRecords
+        header.unconfirmed = try unconfirmedRows(inGroups: groups, limit: SynchronizeHeader.unconfirmedLimit)
         return header
     }
 

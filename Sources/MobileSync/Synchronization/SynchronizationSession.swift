@@ -158,6 +158,7 @@ struct SynchronizationSession {
                 sent.lost = Array(try package.unreportedLostOperations.prefix(ReportedOperation.limit))
                 header.lost = PackageDatabase.report(sent.lost)
             }
+            sent.unconfirmed = header.unconfirmed
             if outbox.end > 0 {
                 let before = try package.beginDoubt(through: outbox.end)
                 // A first attempt that the server refused as a whole has left no operation in doubt.
@@ -179,6 +180,8 @@ struct SentUpload {
     var client = ""
     /// The lost operations that it reported.
     var lost: [LostOperation] = []
+    /// The rows that it asked about.
+    var unconfirmed: [String: [Int64]] = [:]
     /// The ids of the uploaded log records.
     var logRecords: [Int64] = []
     /// The id up to which operations were in doubt before the upload; nil where it had no operations.

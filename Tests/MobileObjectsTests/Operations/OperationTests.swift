@@ -117,7 +117,7 @@ import Testing
 
     @Test("OPS-08: save creates a new object and updates one that is there")
     func save() throws {
-        let customer = try shop.newCustomer("c1")
+        let customer = try shop.newCustomer("c2")
         try customer.save()
         #expect(customer.isCreated && customer.surrogateKey == 1000)
         let other = try imported()

@@ -1,11 +1,6 @@
 /// Faults that are known and not repaired yet. A world that avoids one leaves out what leads to it, so that the suite stays green and finds others;
 /// `Found` has a history of each. A repair removes its case here, and with it what worlds leave out.
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
-    /// Rows with pending changes get a second row when the server gives them other keys: for a new version of the package, after a lost or restored
-    /// state; and a create that has arrived is there twice on a device that was restored from a backup.
-    case newSurrogateKeys
-    /// A row that was accepted, and is in none of the device's partitions, stays on the device.
-    case ghostRows
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
     /// A decimal or a time in a key with more digits than its attribute is rounded: the row cannot be changed, and two of them end each synchronization.
@@ -42,7 +37,6 @@ extension KnownFault {
     /// The features that a world does without to avoid it.
     func features(in stores: Stores) -> Set<Feature> {
         switch self {
-        case .ghostRows: [.moves, .archives, .cascade]
         case .unfitValues: [.unfitValue]
         case .wideDecimals: [.wideDecimals]
         case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
@@ -55,17 +49,6 @@ extension World {
     /// The world without the features that lead to known faults.
     package func avoiding(_ faults: Set<KnownFault>, in stores: Stores) -> World {
         var world = self
-        if faults.contains(.ghostRows) {
-            for object in world.objects.indices {
-                world.objects[object].triggers.subtract([.move, .archive])
-                for index in world.objects[object].references.indices where world.objects[object].references[index].onDelete == .cascade {
-                    world.objects[object].references[index].onDelete = .noAction
-                }
-                // Rows without a parent are in no partition.
-                guard case .parent(let index) = world.objects[object].partition else { continue }
-                world.objects[object].references[index].onDelete = .noAction
-            }
-        }
         for object in world.objects.indices {
             for index in world.objects[object].attributes.indices {
                 if faults.contains(.unfitValues) { world.objects[object].attributes[index].getsUnfitValues = false }

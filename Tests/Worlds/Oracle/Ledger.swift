@@ -12,6 +12,9 @@ extension Rig {
             if case .accepted = edit.fate { accepted[edit.stamp, default: 0] += 1 }
             switch edit.fate {
             case .unknown, .submitted: possible.insert(edit.stamp)
+            // A request that comes once more is a new one: where it was deferred before, or the back end has lost its record of it.
+            case .cancelled: if hasSentAgain { possible.insert(edit.stamp) }
+            case .lost, .rejected: if hasRestoredBackEnd, hasSentAgain { possible.insert(edit.stamp) }
             default: break
             }
         }
@@ -102,7 +105,8 @@ extension Rig {
         where !foreignLines.contains(entry.sequence) && entry.change == "UPDATE" && entry.before == entry.after {
             let model = world.objects[entry.object]
             // The same operation once more changes nothing.
-            if entry.columns.isEmpty, !edits.contains(where: { $0.tag == entry.tag && ($0.stamp.isEmpty || $0.mayRepeat) }) {
+            let isMoved = model.triggers.contains(.move) && (entry.after ?? "").hasSuffix("5")
+            if entry.columns.isEmpty, !isMoved, !edits.contains(where: { $0.tag == entry.tag && ($0.stamp.isEmpty || $0.mayRepeat) }) {
                 throw failure(.appliedTwice, "an operation on \(entry.tag) with the stamp \(entry.after ?? "") was done once more")
             }
             var allowed: Set<String> = ["made", "region"]
@@ -128,18 +132,20 @@ extension Rig {
                 allowed.formUnion(edit.values.keys)
                 for index in edit.linked.keys { allowed.formUnion(world.columns(ofReference: index, edit.object).map(\.name)) }
             }
-            // A row came after a change that names it by its key, and before the next operation: that one leads there, too.
+            // A row came after a change that leads to it, and before the next operation: that one leads there, too.
             for earlier in self.edits where earlier.tag == edit.tag && earlier.device == edit.device {
-                for (index, tag) in earlier.linked where tag == Edit.byKey {
+                for (index, tag) in earlier.linked where tag == Edit.byKey || self.edits.contains(where: { $0.tag == tag && $0.change == .create }) {
                     allowed.formUnion(world.columns(ofReference: index, edit.object).map(\.name))
                 }
             }
             if let other = entry.columns.first(where: { !allowed.contains($0) }) {
                 throw failure(.otherColumn, "\(place) changed the column \(other), too")
             }
+            // The back end moves the row on at once, to the south.
+            let isMoved = model.triggers.contains(.move) && stamp.hasSuffix("5")
             if model.partition == .bound, let user = users[edit.device],
                 let region = [entry.beforeRegion, entry.afterRegion].compactMap({ $0 }).first(where: { region in
-                    !(lineRights[entry.sequence] ?? rights)[user].contains { $0.rawValue == region }
+                    !(isMoved && region == entry.afterRegion) && !(lineRights[entry.sequence] ?? rights)[user].contains { $0.rawValue == region }
                 })
             {
                 throw failure(.notAllowed, "\(place): user \(user) did not have the region \(region)")

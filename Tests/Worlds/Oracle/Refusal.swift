@@ -12,6 +12,10 @@ extension Rig {
         if model.triggers.contains(.refuse), edit.stamp.hasSuffix("7") { return true }
         // Batches are the trees of composites: the operation with the reason is judged by itself.
         let isInTree = model.references.contains(where: \.isComposite) || world.references(to: edit.object).contains { $0.reference.isComposite }
+        // A row of the batch is removed by the back end as soon as the batch changes it.
+        let archived = Set(
+            edits.filter { $0.device == device.id && $0.stamp.hasSuffix("3") && world.objects[$0.object].triggers.contains(.archive) }.map(\.tag))
+        if !archived.isDisjoint(with: edit.linked.values) || model.partition == .bound && archived.contains(edit.tag) { return true }
         if isInTree, message.contains("another operation of its batch") { return true }
         // Keys that a restored back end gives again may be those of other rows.
         if hasRestoredBackEnd, ([edit.object] + model.references.map(\.target)).contains(where: { world.objects[$0].key == .generated }) {
@@ -20,7 +24,7 @@ extension Rig {
         return switch edit.change {
         case .create: isTaken(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || hasLostTarget(edit, truth, ledger)
         case .update, .delete:
-            isGone(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || isConflict(edit, device, ledger)
+            isGone(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || isConflict(edit, device, truth, ledger)
                 || isHeld(edit, truth, ledger) || hasLostTarget(edit, truth, ledger)
         }
     }
@@ -59,14 +63,30 @@ extension Rig {
     }
 
     /// Another application or device has changed the row.
-    private func isConflict(_ edit: Edit, _ device: DeviceBench, _ ledger: [Truth.Entry]) -> Bool {
+    private func isConflict(_ edit: Edit, _ device: DeviceBench, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
         guard world.objects[edit.object].refusesConflicts else { return false }
         // A copied device knows only what its original knew of the row.
         if edits.contains(where: { $0.device == device.id && $0.tag == edit.tag && $0.mayRepeat }) { return true }
+        // The device may have seen a row that the restored back end does not have so.
+        if hasRestoredBackEnd || hasLeft(edit, device, truth, ledger) { return true }
         let own = Set(edits.filter { $0.device == device.id && $0.tag == edit.tag }.map(\.stamp))
         return ledger.contains { entry in
             guard entry.tag == edit.tag, entry.change == "UPDATE" else { return false }
             return entry.before == entry.after || !(entry.after.map(own.contains) ?? false)
+        }
+    }
+
+    /// The row is in none of the device's partitions, or was in none for some time.
+    private func hasLeft(_ edit: Edit, _ device: DeviceBench, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        guard let row = truth.rows[edit.tag] else { return true }
+        if !truth.isSeen(row, subscribed: device.subscribed, bound: rights[device.user], world) { return true }
+        switch world.objects[edit.object].partition {
+        case .all: return false
+        // Its parent, or the parent's region, may have been another one.
+        case .parent: return true
+        case .region, .bound:
+            let regions = ledger.filter { $0.tag == edit.tag }.flatMap { [$0.beforeRegion, $0.afterRegion].compactMap(\.self) }
+            return Set(regions).count > 1 || device.hasLeftRegions
         }
     }
 
@@ -77,8 +97,9 @@ extension Rig {
         if isHeld(row, truth, []) { return true }
         // An operation of the same batch may have referred to it, and was taken back with it.
         if edits.contains(where: { $0.device == edit.device && $0.linked.values.contains(edit.tag) }) { return true }
-        // They may have left it after the operation.
-        return world.references(to: edit.object).contains { child, index, _ in
+        // They may have left it after the operation, or rows that go with it.
+        let cascades = world.references(to: edit.object).filter { $0.reference.onDelete == .cascade }.map(\.object)
+        return ([edit.object] + cascades).flatMap { world.references(to: $0) }.contains { child, index, _ in
             let columns = Set(World.referenceColumns(index))
             return ledger.contains { entry in
                 entry.sequence > edit.line && entry.object == child && (entry.change == "DELETE" || !columns.isDisjoint(with: entry.columns))
@@ -103,9 +124,11 @@ extension Rig {
     /// Whether a row may have come to the back end after an operation was done: it was submitted later, or elsewhere.
     private func hasCome(_ row: Truth.Row, after edit: Edit, _ ledger: [Truth.Entry]) -> Bool {
         guard ledger.contains(where: { $0.tag == row.tag && $0.change == "INSERT" && $0.sequence > edit.line }) else { return false }
-        let creates = edits.filter { $0.tag == row.tag && $0.change == .create && $0.device == edit.device }
-        guard let own = creates.compactMap(\.operation).max(), let operation = edit.operation else { return creates.isEmpty }
-        return own > operation
+        let own = edits.filter { $0.tag == row.tag && $0.device == edit.device }, creates = own.filter { $0.change == .create }
+        // A later change may have taken the place of the create before it was submitted.
+        let created = creates.compactMap(\.operation).max() ?? own.compactMap(\.operation).min()
+        guard !creates.isEmpty, let created, let operation = edit.operation else { return creates.isEmpty }
+        return created > operation
     }
 
     /// A reference leads to a row that is not there, or another row has it in a one-to-one relationship.

@@ -70,7 +70,6 @@ extension Rig {
         try check(.serverStuck, "\(kind)") { try server.repair() }
         try noteAnswers(device)
         try checkEdits(device)
-        if error != nil { try afterLostAnswers([device]) }
         return text + (error.map { ": \($0)" } ?? "")
     }
 
@@ -115,7 +114,6 @@ extension Rig {
             try noteAnswers(device)
             try checkEdits(device)
         }
-        if codes.contains(where: { $0 != nil }) { try afterLostAnswers(involved) }
         return "process \(process) at \(moment) of device \(device.index)\(other.map { " with device \($0.index)" } ?? "")"
             + (codes.compactMap { $0 }.isEmpty ? "" : ": \(codes.map { $0.map { "\($0)" } ?? "done" })")
     }
@@ -156,7 +154,6 @@ extension Rig {
             try noteAnswers(device)
             try checkEdits(device)
         }
-        try afterLostAnswers(devices)
         let texts = errors.compactMap { $0 }.filter { !Self.asksForRegistration($0) }.map { "\($0)" }
         if let first = texts.first, server.count > 1, !avoided.contains(.drainDisturbs) {
             throw failure(.disturbed, "\(texts.count) of \(all.count) devices, while process \(process) of \(server.count) left: \(first)")

@@ -26,6 +26,8 @@ final class DeviceBench {
     let world: World
     let user: Int
     var subscribed: Set<Region>
+    /// Whether it has given up a region.
+    var hasLeftRegions = false
     private(set) var version = 1
     /// The name under which it registers.
     let name: String
@@ -193,6 +195,18 @@ final class DeviceBench {
         }
         for row in rows { tags[Place(object: row.object, surrogateKey: row.surrogateKey)] = row.tag }
         return rows.sorted { ($0.tag, $0.surrogateKey) < ($1.tag, $1.surrogateKey) }
+    }
+
+    /// The tag of a row that was on the device, also under a surrogate key that it has got since.
+    func tag(_ place: Place) throws -> String? {
+        if let tag = tags[place] { return tag }
+        let former = try package.store.read { connection in
+            try connection.rows(
+                "SELECT CAST(replace(\"name\", 'renumbered.', '') AS INTEGER) FROM \"_settings\" WHERE \"name\" GLOB 'renumbered.*' AND \"value\" = ?1",
+                [.integer(place.surrogateKey)])
+        }
+        tags[place] = former.compactMap { $0[0].integer.flatMap { tags[Place(object: place.object, surrogateKey: $0)] } }.first
+        return tags[place]
     }
 
     private func row(_ entity: GenericEntity, _ object: Int) throws -> ShownRow {

@@ -6,9 +6,7 @@ internal import TestSupport
 extension Rig {
     /// The database of the device is replaced by its backup.
     func restore(_ device: DeviceBench) throws -> String? {
-        // A create that has arrived since the backup is pending again, under another key.
-        guard let saved = device.saved, !avoided.contains(.newSurrogateKeys) || !saved.edits.contains(where: { $0.device == device.id && $0.isAlive })
-        else { return nil }
+        guard let saved = device.saved else { return nil }
         try check(.deviceStuck, "device \(device.index) cannot open its restored database") { try device.restore() }
         for place in edits.indices where edits[place].device == device.id {
             let former = place < saved.edits.count ? saved.edits[place] : nil, isAlive = former?.isAlive ?? false
@@ -26,8 +24,6 @@ extension Rig {
                 edits.append(again)
             }
         }
-        // The rows of the backup may have keys that the server has forgotten meanwhile.
-        if avoided.contains(.newSurrogateKeys), savedBefore[device.id] != lostStates { _ = try synchronize(device, nil, nil) }
         return "device \(device.index)"
     }
 
@@ -57,7 +53,6 @@ extension Rig {
         guard devices.count < 4, !edits.contains(where: { $0.device == device.id && $0.fate == .open && created.contains($0.tag) }) else {
             return nil
         }
-        guard !avoided.contains(.ghostRows) || created.isEmpty else { return nil }
         let copy = try check(.deviceStuck, "a copy of device \(device.index)") {
             let copy = try device.whileClosed {
                 try bench(
@@ -150,7 +145,6 @@ extension Rig {
             try check(.serverStuck, "backup of the back end") { try saveBackEnd() }
             return ""
         }
-        guard try areRowsSafe(devices) else { return nil }
         guard try check(.serverStuck, "restore of the back end", restoreBackEnd) else { return nil }
         let truth = try Truth(enterprise, world), done = Set(try Truth.ledger(enterprise).compactMap(\.after))
         for place in edits.indices {
@@ -165,7 +159,6 @@ extension Rig {
             // The same stamp may come again with the operation that had it.
             edits[place].mayRepeat = true
         }
-        try afterLeaving()
         return ""
     }
 

@@ -38,12 +38,12 @@ extension Rig {
         let model = world.objects[row.object]
         switch kind {
         case .moveRegion:
-            guard model.hasRegion, !avoided.contains(.ghostRows) else { return nil }
+            guard model.hasRegion else { return nil }
             values["region"] = Region.allCases[picks.next(3)].rawValue
         case .setReference:
             guard !model.references.isEmpty else { return nil }
             let index = picks.next(model.references.count)
-            guard !model.references[index].isComposite, !avoided.contains(.ghostRows) || model.partition != .parent(index),
+            guard !model.references[index].isComposite,
                 try setReference(index, entity, row.object, device, shown, &picks, &values, &linked)
             else { return nil }
         default:
@@ -161,13 +161,12 @@ extension Rig {
         }
         if model.hasRegion {
             values["region"] =
-                (picks.isOne(of: 5) && !avoided.contains(.ghostRows) ? Region.allCases[picks.next(3)] : device.subscribed.min() ?? .north).rawValue
+                (picks.isOne(of: 5) ? Region.allCases[picks.next(3)] : device.subscribed.min() ?? .north).rawValue
         }
         for index in model.attributes.indices where model.attributes[index].isIn(version: device.version) {
             let attribute = model.attributes[index], isNull = attribute.isNullable && picks.isOne(of: 3)
             values["a\(index)"] = isNull ? .some(nil) : attribute.type.pool[picks.next(attribute.type.pool.count)]
         }
-        if case .parent = model.partition, avoided.contains(.ghostRows) { return nil }
         for index in model.references.indices {
             guard try setReference(index, entity, object, device, shown, &picks, &values, &linked) || model.references[index].isNullable else {
                 return nil
@@ -204,7 +203,8 @@ extension Rig {
         let taken = reference.isSingle ? partners(index, object, device, shown) : []
         let targets = shown.filter { $0.object == reference.target && !taken.contains($0.tag) }
         let mode = picks.next(6), target = picks.next(of: targets)
-        let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create } ?? false
+        // The back end's key of an accepted row comes with the next synchronization of its group.
+        let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create && $0.key(world) != ["0"] } ?? false
         if reference.isNullable, mode == 0 {
             let isByObject = picks.isOne(of: 2)
             for column in columns {

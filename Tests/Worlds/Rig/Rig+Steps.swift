@@ -21,14 +21,16 @@ extension Rig {
         case .synchronize: return try synchronize(device, nil, nil)
         case .synchronizeGroup:
             // A group without objects is unknown to the package.
-            guard !avoided.contains(.ghostRows) || !waits(device) else { return nil }
             let groups = Set(world.objects.map(\.group.rawValue)).sorted()
             return try synchronize(device, picks.next(of: groups), nil)
         case .loseUpload: return try synchronize(device, nil, .cutUpload(after: picks.next(400)))
         case .loseAnswer: return try synchronize(device, nil, .cutResponse)
         case .cutDownload: return try synchronize(device, nil, .cutDownload(after: picks.next(1000)))
         case .cancelSynchronization: return try cancelSynchronization(device, after: picks.next(12))
-        case .sendAgain: return device.network.sendAgain(picks.next(1000)) ? "device \(device.index)" : nil
+        case .sendAgain:
+            guard device.network.sendAgain(picks.next(1000)) else { return nil }
+            hasSentAgain = true
+            return "device \(device.index)"
         case .subscribe: return try subscribe(device, &picks)
         case .upgrade: return try upgrade(device)
         case .reopen:
@@ -37,10 +39,7 @@ extension Rig {
         case .replaceDevice: return try replace(device)
         case .switchUser: return try switchUser(device)
         case .saveDevice:
-            // A backup with changes that wait leads to a known fault when it is restored.
-            if avoided.contains(.newSurrogateKeys), picks.isOne(of: 2) { _ = try finishWork([device]) }
             try check(.deviceStuck, "device \(device.index) cannot be saved") { try device.save(edits) }
-            savedBefore[device.id] = lostStates
             return "device \(device.index)"
         case .restoreDevice: return try restore(device)
         case .cloneDevice: return try clone(device)
@@ -51,11 +50,9 @@ extension Rig {
         case .saveBackEnd, .restoreBackEnd: return try backEndStep(step.kind)
         case .foreignInsert, .foreignEdit, .foreignMove, .foreignReference, .foreignDelete: return try foreignStep(step.kind, &picks)
         case .loseState, .restoreState:
-            guard try areKeysSafe() else { return nil }
             if avoided.contains(.clockBehindKeys) { clock.set(max(clock.now, latest)) }
             let text = try serverStep(step.kind)
             if text != nil { lostStates += 1 }
-            try afterNewKeys()
             return text
         case .restartServer, .saveState, .prune: return try serverStep(step.kind)
         case .removeDevice:
@@ -80,12 +77,10 @@ extension Rig {
             return "\(hours) hours"
         case .changeRights:
             let user = picks.next(rights.count), region = Region.allCases[picks.next(3)]
-            guard try areRowsSafe(devices.filter { $0.user == user }) else { return nil }
             try noteRights()
             if rights[user].remove(region) == nil { rights[user].insert(region) }
             lackedRights[user].insert(region)
             try check(.serverStuck, "rights of user \(user)") { try server.setRegions(rights[user], ofUser: user) }
-            try afterLeaving()
             return "user \(user): \(rights[user].sorted().map(\.rawValue))"
         }
     }
@@ -120,15 +115,15 @@ extension Rig {
 
     private func subscribe(_ device: DeviceBench, _ picks: inout Picks) throws -> String? {
         let region = Region.allCases[picks.next(3)], isOn = !device.subscribed.contains(region)
-        guard try isOn || device.subscribed.count > 1 && areRowsSafe([device]) else { return nil }
+        guard isOn || device.subscribed.count > 1 else { return nil }
         if isOn { device.subscribed.insert(region) } else { device.subscribed.remove(region) }
+        device.hasLeftRegions = device.hasLeftRegions || !isOn
         try check(.localFailure, "subscription") { try device.setSubscription(region, isOn) }
-        if !isOn { try afterLeaving() }
         return "device \(device.index): \(device.subscribed.sorted().map(\.rawValue))"
     }
 
     private func upgrade(_ device: DeviceBench) throws -> String? {
-        guard try device.version == 1 && isSecondDeployed && areKeysSafe() else { return nil }
+        guard device.version == 1 && isSecondDeployed else { return nil }
         do {
             try device.reopen(version: 2)
         } catch {
@@ -138,34 +133,7 @@ extension Rig {
             try check(.deviceStuck, "device \(device.index) after a refused upgrade") { try device.openAgain() }
             return "device \(device.index): refused"
         }
-        if avoided.contains(.newSurrogateKeys) { _ = try synchronize(device, nil, nil) }
         return "device \(device.index)"
-    }
-
-    /// Finishes the work of these devices before rows may leave them: a known fault keeps there what is pending then.
-    /// - Returns: false if something still waits.
-    func areRowsSafe(_ devices: [DeviceBench]) throws -> Bool { try !avoided.contains(.ghostRows) || finishWork(devices) }
-
-    /// Finishes the work of all devices before rows may get new keys: a known fault loses what is pending then.
-    private func areKeysSafe() throws -> Bool { try !avoided.contains(.newSurrogateKeys) || finishWork(devices) }
-
-    /// Submits what waits, and cancels what is rejected.
-    func finishWork(_ devices: [DeviceBench]) throws -> Bool {
-        for device in devices where waits(device) {
-            try check(.localFailure, "submitting all") { try device.package.submitPendingOperations() }
-            try noteOutbox(device)
-            _ = try synchronize(device, nil, nil)
-            let before = try device.shown()
-            try check(.localFailure, "cancelling all") { try device.package.cancelPendingOperations() }
-            try noteCancelled(device, before, all: true)
-        }
-        return !devices.contains(where: waits)
-    }
-
-    /// Gives all devices the new keys before they change something, where a known fault would lose that.
-    private func afterNewKeys() throws {
-        guard avoided.contains(.newSurrogateKeys) else { return }
-        for device in devices { _ = try synchronize(device, nil, nil) }
     }
 
     private func waits(_ device: DeviceBench) -> Bool {

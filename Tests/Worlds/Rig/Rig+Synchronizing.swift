@@ -86,7 +86,7 @@ extension Rig {
         for record in try device.package.outbox {
             let isKnown = edits.contains { $0.device == device.id && $0.fate == .submitted(record.id) }
             guard !isKnown, let object = world.objects.indices.first(where: { World.name($0) == record.entity }) else { continue }
-            guard let tag = device.tags[.init(object: object, surrogateKey: record.surrogateKey)] ?? record.attributes["tag"]?.string else {
+            guard let tag = try device.tag(.init(object: object, surrogateKey: record.surrogateKey)) ?? record.attributes["tag"]?.string else {
                 continue
             }
             guard var last = places(device, tag).last(where: { edits[$0].isAlive }) ?? places(device, tag).last else { continue }

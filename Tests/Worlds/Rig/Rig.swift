@@ -28,6 +28,8 @@ final class Rig {
     private var savedEnterprise: SavedEnterprise?
     /// Whether an earlier state of the back end has taken its place.
     private(set) var hasRestoredBackEnd = false
+    /// Whether a request has come to the server once more.
+    var hasSentAgain = false
     var devices: [DeviceBench] = []
     /// All changes of users, in their order.
     var edits: [Edit] = []
@@ -50,8 +52,6 @@ final class Rig {
     var lastLeap = -1
     /// The latest time of all.
     var latest = Duration.zero
-    /// The number of lost states when each device was saved, by the ids of the devices.
-    var savedBefore: [Int: Int] = [:]
     /// The number of times that the server has got an empty or earlier state.
     var lostStates = 0
     /// Gives tags, stamps and keys; never the same twice.

@@ -1,0 +1,86 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// The rows that a client has because an operation of its own was accepted, and not because they were sent to it.
+///
+/// **After an answer the device has a row exactly if one of its partitions has it.** A row that never was in one of them has left no tombstone there: a row that
+/// was created in another region, or that a trigger or another user removes before the cache is refreshed. So each of these rows is looked up, and its
+/// deletion is sent if it is in no partition. *If you break it*: the row stays on the device forever.
+///
+/// Where the cache has not read a row yet that the back end has, nothing is decided, and the client asks again.
+struct TouchedRows {
+    /// The surrogate keys by the names of the requested objects.
+    private var keys: [String: Set<Int64>] = [:]
+
+    /// - Parameters:
+    ///   - listed: the rows that the client names, by object.
+    ///   - outcomes: those of the operations of its upload.
+    ///   - groups: the requested groups; rows of other objects are decided when their group is requested.
+    init(listed: [String: [Int64]], outcomes: [OperationOutcome], groups: [RequestedGroups.Group]) {
+        let requested = Set(groups.flatMap(\.objects).map(\.name))
+        for (object, listed) in listed where requested.contains(object) { keys[object, default: []].formUnion(listed) }
+        for outcome in outcomes where outcome.result.outcome == .accepted && outcome.change != .delete && requested.contains(outcome.result.object) {
+            keys[outcome.result.object, default: []].insert(outcome.result.key)
+        }
+    }
+
+    /// The answer about the rows.
+    struct Decision {
+        /// The rows that are in none of the client's partitions, by object.
+        var gone: [String: [Int64]] = [:]
+        /// The objects with rows that the cache does not have yet.
+        var undecided: Set<String> = []
+    }
+
+    /// Decides about the rows, after the partitions were refreshed.
+    func decide(_ partitions: [Partition], of package: ServedPackage) throws -> Decision {
+        var decision = Decision()
+        for object in package.deployed.objects {
+            guard let touched = keys[object.name] else { continue }
+            let own = partitions.filter { $0.object == object.name }
+            let missing = try package.stateStore.read { try Self.missing(touched, object, own, package.cache, $0) }
+            guard !missing.isEmpty else { continue }
+            let rows = missing.filter { $0.key != nil }
+            let isPresent: Bool
+            do { isPresent = try Self.contains(rows.compactMap(\.key), object, own, package.deployed.backEnd(of: object).system) } catch {
+                // The back end is out of reach, or has a row that cannot be read.
+                isPresent = true
+            }
+            if isPresent { decision.undecided.insert(object.name) } else { decision.gone[object.name] = missing.map(\.surrogateKey).sorted() }
+        }
+        return decision
+    }
+
+    /// Returns the rows that the cache has in none of the partitions, with their keys in the back end as far as the cache knows them.
+    private static func missing(
+        _ touched: Set<Int64>, _ object: ObjectPlan, _ partitions: [Partition], _ cache: PackageCache, _ connection: any StateConnection
+    ) throws -> [(surrogateKey: Int64, key: RowKey?)] {
+        let dialect = connection.dialect,
+            lists = [touched.sorted(), partitions.map(\.id)].map { list in
+                Value.text(JSONValue.array(list.map { .integer($0) }).description)
+            }
+        let rows = try connection.rows(
+            """
+            SELECT t.value, CAST(m.k AS TEXT) FROM (\(dialect.numbers("?2"))) AS t LEFT JOIN _key AS m ON m.object = ?1 AND m.sk = t.value
+            WHERE NOT EXISTS (
+                SELECT 1 FROM _row AS r WHERE r.sk = t.value AND r.deleted = 0 AND r.partition IN (\(dialect.numbers("?3"))))
+            """, [.integer(cache.id(of: object))] + lists)
+        return rows.compactMap { row in
+            row[0].integer.map { ($0, row[1].text.flatMap { KeyText(text: $0).value }.flatMap { RowKey($0, of: object) }) }
+        }
+    }
+
+    /// Whether the back end has one of the rows in one of the partitions.
+    private static func contains(_ keys: [RowKey], _ object: ObjectPlan, _ partitions: [Partition], _ backEnd: any BackEnd) throws -> Bool {
+        guard !keys.isEmpty, !partitions.isEmpty else { return false }
+        return try backEnd.read { source in
+            for partition in partitions {
+                var isFound = false
+                try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { _ in isFound = true }
+                if isFound { return true }
+            }
+            return false
+        }
+    }
+}
