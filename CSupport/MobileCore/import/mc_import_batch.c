@@ -170,21 +170,11 @@ static bool make_room(mc_import_target *target, size_t row_count)
     return true;
 }
 
-static mc_status set_aside(mc_import_target *target, mc_error *error)
-{
-    // Rows with large values stay: they show whether a value is still in use.
-    if (!target->takes_apart || target->key_count != 1 || target->large.count > 0)
-        return MC_OK;
-    return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, target->inserted, error);
-}
-
 mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error)
 {
     mc_status status = make_room(target, batch->row_count) ? MC_OK : mc_import_target_fail_memory(target, error);
     if (status == MC_OK && target->large.count > 0)
         status = mc_large_columns_store(&target->large, target->table, batch, error);
-    if (status == MC_OK)
-        status = set_aside(target, error);
     target->incoming.skipped = NULL;
     target->incoming.changes = observes ? target->changes : NULL;
     if (status == MC_OK && observes)

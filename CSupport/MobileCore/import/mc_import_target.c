@@ -44,8 +44,7 @@ static mc_status find_keys(mc_import_target *target, const mc_import_table *tabl
             return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": the key \"%.80s\" is a large column", table->table,
                            table->columns[target->key_columns[key]].name);
     }
-    target->first_key = mc_copy_text(table->columns[target->key_columns[0]].name);
-    return target->first_key != NULL ? MC_OK : mc_import_target_fail_memory(target, error);
+    return MC_OK;
 }
 
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
@@ -124,8 +123,7 @@ static mc_status load_pending(mc_import_target *target, const mc_import_table *t
     return status;
 }
 
-/// Whether foreign keys are enforced. If so, removing a row until the import's end would also remove its children, which are found by
-/// indexes.
+/// Whether foreign keys are enforced. Then an import that replaces or deletes rows finds their children by indexes.
 static bool enforces_foreign_keys(sqlite3 *db)
 {
     int enforces = 0;
@@ -133,16 +131,16 @@ static bool enforces_foreign_keys(sqlite3 *db)
     return enforces != 0;
 }
 
-mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error)
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool defers_indexes, mc_error *error)
 {
     size_t size = 0;
     target->incoming.large = &target->large;
-    target->takes_apart = takes_apart && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
+    target->defers_indexes = defers_indexes && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
     mc_status status = mc_import_runs_row_by_row(target->db, target->table, &target->row_by_row, error);
-    target->takes_apart = target->takes_apart && !target->row_by_row;
+    target->defers_indexes = target->defers_indexes && !target->row_by_row;
     if (status == MC_OK)
         status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write,
                                          error);
@@ -164,7 +162,7 @@ mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_pa
 
 mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped, mc_error *error)
 {
-    if (!target->takes_apart)
+    if (!target->defers_indexes)
         return MC_OK;
     return mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, dropped, error);
 }
@@ -202,11 +200,6 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
                                : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", after dropping indexes", target->table);
 }
 
-mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error)
-{
-    return mc_set_aside_put_back(&target->aside, target->db, target->table, error);
-}
-
 mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error)
 {
     return mc_deferred_indexes_make(&target->indexes, target->db, target->table, error);
@@ -218,13 +211,11 @@ void mc_import_target_close(mc_import_target *target)
     sqlite3_finalize(target->divert);
     sqlite3_finalize(target->released);
     mc_large_columns_close(&target->large);
-    mc_set_aside_free(&target->aside);
     mc_deferred_indexes_free(&target->indexes);
     mc_key_set_free(&target->pending);
     mc_byte_buffer_free(&target->key_text);
     mc_free(target->changes);
     mc_free(target->skipped);
     mc_free(target->key_columns);
-    mc_free(target->first_key);
     mc_free(target->table);
 }

@@ -19,8 +19,7 @@
 /// as well: its next call fails with MC_ERROR_SQLITE (SQLITE_ABORT_ROLLBACK).
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values are written
-/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. If the last rows of a
-/// table are pending and few, a large import removes them until it finishes: a table is filled fastest at its end.
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs.
 ///
 /// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
 /// stores in chunks as they arrive, in its own transaction, regardless of their length. A value that a row no longer refers to is dropped

@@ -87,8 +87,6 @@ const cw_known_fault *cw_known_fault_at(cw_fault fault)
         [CW_WAITS_FOR_ITSELF] = {"waitsForItself", "a thread that holds all readers loosely waits for itself",
                                  "large values that are read while all readers are held"},
         [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt", "tickets of nested check-outs"},
-        [CW_IMPORT_SIZE] = {"importSize", "rows that an import sets aside until its end are missing in between",
-                            "large imports with pending rows next to members that touch these rows"},
         [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
                            "observers next to changes of rowids"},
         [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",

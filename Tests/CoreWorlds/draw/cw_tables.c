@@ -297,7 +297,7 @@ void cw_draw_tables(cw_plan *plan)
         draw_first_rows(plan, table, table->name, 1 + cw_below(&plan->random, 4));
         if (table->pending[0] != '\0')
             draw_first_rows(plan, table, table->pending, 1 + cw_below(&plan->random, 2));
-        // A pending row at the end of its table, which a large import sets aside.
+        // A pending row at the end of its table, before which a large import adds rows.
         if (table->pending[0] != '\0' && table->has_rowid_key && cw_wants(plan, CW_BIG_IMPORT)) {
             cw_program_add(plan->program, "sql | INSERT OR IGNORE INTO %s(k) VALUES(1000000)", table->name);
             cw_program_add(plan->program, "sql | INSERT OR IGNORE INTO %s(k) VALUES(1000000)", table->pending);

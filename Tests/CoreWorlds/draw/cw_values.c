@@ -85,7 +85,7 @@ static void add_key(cw_plan *plan, const cw_plan_table *table, const cw_plan_col
     } else if (strcmp(column->declared, "REAL") == 0) {
         cw_add(text, "%d.5", cw_below(&plan->random, 7));
     } else if (cw_wants(plan, CW_BIG_IMPORT) && table->pending[0] != '\0') {
-        // A pending row at the end of its table is set aside, unless another row has a larger key.
+        // A pending row at the end of its table is met by large imports.
         cw_add(text, "%d", cw_chance(&plan->random, 15) ? 1000000 : 1 + cw_below(&plan->random, 9));
     } else {
         add_integer(plan, !cw_chance(&plan->random, 15), text);
