@@ -53,7 +53,6 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
     target->db = db;
     target->mode = table->mode;
     target->column_count = table->column_count;
-    target->key_text.maximum = INT32_MAX;
     if ((unsigned)table->mode > MC_IMPORT_DELETE || table->column_count < 1)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": there is no mode %d, or there are no columns", table->table,
                        (int)table->mode);
@@ -72,55 +71,6 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
         return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", table->table);
     status = find_keys(target, table, error);
     return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
-}
-
-static mc_value column_value(sqlite3_stmt *statement, int column)
-{
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER: return (mc_value){.value.integer = sqlite3_column_int64(statement, column), .kind = MC_VALUE_INTEGER};
-    case SQLITE_FLOAT: return (mc_value){.value.real = sqlite3_column_double(statement, column), .kind = MC_VALUE_REAL};
-    case SQLITE_NULL: return (mc_value){.kind = MC_VALUE_NULL};
-    default: break;
-    }
-    const bool text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
-    const char *const bytes = sqlite3_column_blob(statement, column);
-    return (mc_value){
-        .value.bytes = bytes,
-        .length = (uint32_t)sqlite3_column_bytes(statement, column),
-        .kind = text ? MC_VALUE_TEXT : MC_VALUE_BLOB,
-    };
-}
-
-/// Adds the key in the statement's current row.
-static mc_status add_pending(mc_import_target *target, sqlite3_stmt *keys, mc_error *error)
-{
-    int64_t integer;
-    mc_value value = column_value(keys, 0);
-    if (target->key_count == 1 && mc_key_integer(&value, &integer))
-        return mc_key_set_add(&target->pending, integer) ? MC_OK : mc_import_target_fail_memory(target, error);
-    target->key_text.length = 0;
-    bool added = true;
-    for (int column = 0; column < (int)target->key_count && added; column++) {
-        value = column_value(keys, column);
-        added = mc_key_text_append(&target->key_text, &value);
-    }
-    added = added && mc_key_set_add_text(&target->pending, target->key_text.bytes, target->key_text.length);
-    return added ? MC_OK : mc_import_target_fail_memory(target, error);
-}
-
-/// Reads the keys of the rows whose versions are diverted.
-static mc_status load_pending(mc_import_target *target, const mc_import_table *table, mc_error *error)
-{
-    sqlite3_stmt *keys = NULL;
-    mc_status status = mc_import_prepare_keys(target->db, table, target->key_columns, target->key_count, &keys, error);
-    int step = SQLITE_DONE;
-    while (status == MC_OK && (step = sqlite3_step(keys)) == SQLITE_ROW)
-        status = add_pending(target, keys, error);
-    if (status == MC_OK && step != SQLITE_DONE)
-        status =
-            mc_fail_sqlite(error, target->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", target->table, table->pending->table);
-    sqlite3_finalize(keys);
-    return status;
 }
 
 /// Whether foreign keys are enforced. Then an import that replaces or deletes rows finds their children by indexes.
@@ -146,13 +96,14 @@ mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_tab
                                          error);
     if (status != MC_OK || table->pending == NULL)
         return status;
-    status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
-    if (status == MC_OK && target->large.count > 0)
-        status =
-            mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, &target->large, &target->released, error);
+    status = mc_pending_keys_open(&target->pending, target->db, table, target->key_columns, target->key_count, error);
+    const mc_key_comparison *const comparisons = target->pending.comparisons;
     if (status == MC_OK)
-        status = load_pending(target, table, error);
-    return status;
+        status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, comparisons, &target->divert, error);
+    if (status == MC_OK && target->large.count > 0)
+        status = mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, comparisons, &target->large,
+                                            &target->released, error);
+    return status == MC_OK ? mc_pending_keys_read(&target->pending, target->db, table, error) : status;
 }
 
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error)
@@ -196,6 +147,8 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
         result = run_for_none(target, target->divert);
     if (result == SQLITE_OK && target->released != NULL)
         result = run_for_none(target, target->released);
+    if (result == SQLITE_OK)
+        result = mc_pending_keys_renew(&target->pending);
     return result == SQLITE_OK ? MC_OK
                                : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", after dropping indexes", target->table);
 }
@@ -212,8 +165,7 @@ void mc_import_target_close(mc_import_target *target)
     sqlite3_finalize(target->released);
     mc_large_columns_close(&target->large);
     mc_deferred_indexes_free(&target->indexes);
-    mc_key_set_free(&target->pending);
-    mc_byte_buffer_free(&target->key_text);
+    mc_pending_keys_close(&target->pending);
     mc_free(target->changes);
     mc_free(target->skipped);
     mc_free(target->key_columns);

@@ -4,8 +4,8 @@
 
 #include "import/mc_deferred_indexes.h"
 #include "import/mc_incoming.h"
-#include "import/mc_key_set.h"
 #include "import/mc_large_columns.h"
+#include "import/mc_pending_keys.h"
 #include "mc_import.h"
 
 /// A table that an import writes to. Zeroed memory is one that was not opened.
@@ -22,11 +22,10 @@ typedef struct mc_import_target {
     sqlite3_stmt *divert;    // one row to the table of original states; NULL without protection
     sqlite3_stmt *released;  // large values that such a row releases; NULL without large columns
     mc_large_columns large;
-    mc_key_set pending;
+    mc_pending_keys pending;
     bool defers_indexes;  // indexes may be dropped until the end
     mc_deferred_indexes indexes;
     int64_t inserted;
-    mc_byte_buffer key_text;  // the key of several columns in progress
     uint8_t *changes;         // per row of a batch
     bool *skipped;            // per row: whether it is diverted
     size_t row_capacity;

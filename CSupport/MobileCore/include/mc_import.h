@@ -19,7 +19,9 @@
 /// as well: its next call fails with MC_ERROR_SQLITE (SQLITE_ABORT_ROLLBACK).
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values are written
-/// to that table instead. The pending keys are read when the import opens, and must not change while it runs.
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Keys are equal if they meet
+/// the same row of the target: after the conversion by the column's type, in the collation of the key. Integers below 2^53, and texts with
+/// the collation BINARY in a UTF-8 database, are looked up in memory; other keys cost a SELECT for each row.
 ///
 /// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
 /// stores in chunks as they arrive, in its own transaction, regardless of their length. A value that a row no longer refers to is dropped

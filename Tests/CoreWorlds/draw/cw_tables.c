@@ -29,7 +29,7 @@ static void draw_keys(cw_plan *plan, cw_plan_table *table, cw_text *has)
     static const char *const declared[] = {"TEXT", "INTEGER", "REAL", "NUMERIC"};
     const bool is_composite = gets(plan, table, CW_COMPOSITE_KEY), is_other = gets(plan, table, CW_OTHER_KEY);
     const bool has_pending = table->pending[0] != '\0';
-    table->has_similar_keys = has_pending && !cw_avoids(plan, CW_SIMILAR_PENDING_KEYS) && !table->is_strict && cw_chance(&plan->random, 60);
+    table->has_similar_keys = has_pending && !table->is_strict && cw_chance(&plan->random, 40);
     if (table->has_similar_keys) {
         const char *const type = declared[cw_below(&plan->random, 4)];
         add_column(table, "k", type, "any")->is_key = true;
@@ -42,12 +42,6 @@ static void draw_keys(cw_plan *plan, cw_plan_table *table, cw_text *has)
     } else {
         add_column(table, "k", "INTEGER", "integer")->is_key = true;
         table->has_rowid_key = !table->is_without_rowid;
-    }
-    // Two texts of a UTF-16 database are never the same bytes as those of an import.
-    const bool is_utf16 = cw_wants(plan, CW_UTF16) && cw_avoids(plan, CW_SIMILAR_PENDING_KEYS);
-    for (int key = 0; has_pending && is_utf16 && key < table->column_count; key++) {
-        table->columns[key].declared = "INTEGER";
-        table->columns[key].input = "integer";
     }
     table->key_count = table->column_count;
     note(has, is_composite ? CW_COMPOSITE_KEY : table->has_rowid_key ? CW_ROWID_KEY : CW_OTHER_KEY);

@@ -61,7 +61,8 @@ static void add_blob(cw_plan *plan, bool is_sql, cw_text *text)
 static void add_similar_key(cw_plan *plan, const cw_plan_column *column, bool is_sql, cw_text *text)
 {
     static const char *const integers[] = {"\"007\"", "7", "\"7\"", "7.0", "\" 7\"", "8", "\"8.0\""},
-                             *const reals[] = {"9007199254740992", "9007199254740993", "7", "7.5", "1e18", "1000000000000000000"},
+                             *const reals[] = {"9007199254740992",    "9007199254740993",     "7",     "7.5", "1e18",
+                                               "1000000000000000000", "\"9007199254740993\"", "\"7x\""},
                              *const numbers[] = {"\"12.50\"", "12.5", "\"12.5\"", "12", "\"12\"", "7"},
                              *const texts[] = {"\"abc\"", "\"ABC\"", "\"abc \"", "\"7\"", "7.5", "7", "\"\xC3\xA4\"", "\"07\""};
     const char *const value = strcmp(column->declared, "INTEGER") == 0 ? PICK(plan, integers)
