@@ -108,11 +108,12 @@ MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *opti
 /// Admits no more callers (those that wait get MC_ERROR_CLOSED at once), waits for the holders of connections, and closes every
 /// connection. Before, it analyzes the tables whose indexes the queries have used, where that is worth its cost (`PRAGMA optimize`), a
 /// bounded part of each index, except with MC_JOURNAL_UNCHANGED. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again
-/// has no effect. Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
+/// has no effect. Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection, also a loose one that it was the
+/// last to use.
 MC_MUST_USE mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
 
-/// Closes the pool if it is open, and frees it: no thread may hold a connection, wait for one, or use the pool afterwards.
-/// NULL is allowed.
+/// Closes the pool if it is open, and frees it: no thread may hold a connection, wait for one, or use the pool afterwards. If this thread
+/// holds a connection, the pool is not freed. NULL is allowed.
 void mc_pool_free(mc_pool *MC_NULLABLE pool);
 
 /// Reads the settings in force, which do not change while the pool is open.
@@ -150,8 +151,8 @@ typedef struct mc_checkout {
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` is returned with `mc_pool_return`.
 /// Fails with MC_ERROR_TIMEOUT (the message names the holders of the connections), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
-/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, an invalid timeout), MC_ERROR_NO_MEMORY, and
-/// as opening a reader does.
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, an invalid timeout; after a second, if this
+/// thread was the last to use all the loose connections that it waits for), MC_ERROR_NO_MEMORY, and as opening a reader does.
 MC_MUST_USE mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
                                        mc_error *MC_NULLABLE error);
 

@@ -51,6 +51,7 @@ struct mc_connection {
     mc_pool *pool;
     sqlite3 *db;
     bool is_writer;
+    atomic_ullong user;         ///< the number of the thread that used it last since its check-out; 0: none yet
     atomic_bool interrupted;    ///< every call fails from now on, except the end of the transaction
     int64_t busy_limit_ns;      ///< the longest wait for another process
     int64_t busy_since_ns;      ///< the start of the present wait
@@ -75,8 +76,7 @@ struct mc_connection {
 
     mc_connection *next;               ///< [pool] in the list of idle or of active readers
     bool is_active;                    ///< [pool]
-    bool has_owner;                    ///< [pool] whether `owner` counts
-    pthread_t owner;                   ///< [pool] the thread whose check-outs nest
+    unsigned long long owner;          ///< [pool] the number of the thread whose check-outs nest; 0: none
     int depth;                         ///< [pool] the number of nested check-outs
     mc_ticket *ticket;                 ///< [pool] of the outermost check-out
     int64_t active_since_ns;           ///< [pool]
@@ -149,6 +149,9 @@ int64_t mc_monotonic_ns(void);
 int mc_condition_init(pthread_cond_t *condition);
 /// Waits until `deadline_ns` of the monotonic clock; false when it has passed.
 bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline_ns);
+
+/// mc_waiters.c: the number of the calling thread, from 1 on. No other thread ever has it, as it may have the same pthread_t later.
+unsigned long long mc_thread_number(void);
 
 /// mc_pool_options.c
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);

@@ -6,6 +6,7 @@ static const char LOST_TRANSACTION[] = "the transaction has been rolled back alr
 
 mc_status mc_connection_check(mc_connection *connection, mc_error *error)
 {
+    atomic_store_explicit(&connection->user, mc_thread_number(), memory_order_relaxed);
     if (atomic_load_explicit(&connection->interrupted, memory_order_relaxed))
         return mc_fail(error, MC_ERROR_INTERRUPTED, "the work on this connection was interrupted");
     // A further statement would commit by itself, and the transaction would be done in part.

@@ -149,7 +149,7 @@ internal import MobileExecution
     ///     try database.close()
     ///     try FileManager.default.copyItem(atPath: database.path, toPath: copy)
     ///
-    /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread; nothing is closed then.
+    /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread, or while it reads ``RowPages``; nothing is closed then.
     public func close() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) }
     }

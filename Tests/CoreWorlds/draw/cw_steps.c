@@ -229,7 +229,7 @@ void cw_draw_large(cw_plan *plan)
         plan->has_other = !plan->has_other;
         return;
     }
-    if (kind == 16 && !cw_avoids(plan, CW_WAITS_FOR_ITSELF)) {
+    if (kind == 16) {
         cw_program_add(plan->program, "wait");
         return;
     }

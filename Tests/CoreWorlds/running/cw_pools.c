@@ -95,7 +95,7 @@ static void begin_snapshot(cw_run *run)
     cw_meet(run, CW_SNAPSHOT);
 }
 
-/// Holds all readers loosely, and reads a large value: an error at once, or the value, but no wait for itself.
+/// Holds all readers loosely, reads a large value and closes the pool: both are refused, and nothing waits.
 static void wait_for_itself(cw_run *run)
 {
     const mc_checkout checkout = {.loose = true, .is_long = true};
@@ -115,8 +115,12 @@ static void wait_for_itself(cw_run *run)
     }
     // A wait without end ends this process: the world hangs.
     const unsigned left = alarm(2);
-    if (run->kind == NULL && mc_blob_reader_open(run->pool, value->id, &reader, &error) == MC_ERROR_TIMEOUT)
-        cw_fail(run, "waits", "this thread waits for itself: %s", error.message);
+    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, &reader, &error) : MC_ERROR_MISUSE;
+    if (status != MC_ERROR_MISUSE)
+        cw_fail(run, "waits", "a large value is read while this thread holds all readers: %s", mc_status_name(status));
+    status = run->kind == NULL ? mc_pool_close(run->pool, &error) : MC_ERROR_MISUSE;
+    if (status != MC_ERROR_MISUSE)
+        cw_fail(run, "waits", "the pool is closed while this thread holds readers: %s", mc_status_name(status));
     (void)alarm(left);
     mc_blob_reader_free(reader);
     for (size_t index = 0; index < 2; index++) {

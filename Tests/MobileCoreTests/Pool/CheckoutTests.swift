@@ -102,6 +102,57 @@ import Testing
         core.giveBack(writer)
     }
 
+    @Test func `a thread that holds all readers itself is refused, and so is its close`() throws {
+        let core = try CorePool {
+            $0.readers = 2
+            $0.busy_timeout_ns = 20_000_000
+        }
+        let first = try core.checkOut(loose: true, label: "pages of customer"), second = try core.checkOut(loose: true)
+        let refused = #expect(throws: CoreError.self) { _ = try core.checkOut() }
+        #expect(refused?.code == MC_ERROR_MISUSE)
+        #expect(
+            refused?.message == "this thread holds all 2 read connections itself, one as \"pages of customer\": end one of these reads first, "
+                + "or raise the maximum connections")
+        let close = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_close(core.pool, $0) } }
+        #expect(close?.code == MC_ERROR_MISUSE && close?.message.contains("this thread still uses one of its connections") == true)
+        core.giveBack(second)
+        #expect(try core.integer("SELECT 1") == 1)
+        core.giveBack(first)
+        try CoreError.check { mc_pool_close(core.pool, $0) }
+    }
+
+    @Test func `a connection that another thread uses is waited for`() throws {
+        let core = try CorePool { $0.readers = 1 }
+        nonisolated(unsafe) let reader = try core.checkOut(loose: true)
+        let isUsed = Atomic(false)
+        let thread = TestThread {
+            try exec(reader, "SELECT 1")
+            isUsed.store(true, ordering: .releasing)
+            core.until { $0.waiting_for_reader == 1 }
+            core.giveBack(reader)
+        }
+        while !isUsed.load(ordering: .acquiring) { sched_yield() }
+        core.giveBack(try core.checkOut())
+        try thread.value()
+    }
+
+    /// The system gives the id of a thread that has ended to one of the next ones, mostly the first of them.
+    @Test func `a thread does not continue in the transaction of one that ended`() throws {
+        let core = try CorePool()
+        nonisolated(unsafe) let left = try TestThread {
+            let writer = try core.checkOut(writer: true, label: "left")
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            return Int(bitPattern: writer)
+        }.value()
+        for _ in 0..<20 {
+            let error = #expect(throws: CoreError.self) {
+                _ = try TestThread { Int(bitPattern: try core.checkOut(writer: true, timeout: Int64(MC_WAIT_NEVER))) }.value()
+            }
+            #expect(error?.code == MC_ERROR_TIMEOUT && error?.message.contains("\"left\"") == true)
+        }
+        core.giveBack(OpaquePointer(bitPattern: left)!)
+    }
+
     @Test func `a wait is interrupted`() throws {
         let core = try CorePool()
         let ticket = try Ticket()
