@@ -146,7 +146,8 @@ typedef struct mc_checkout {
     bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
     int64_t timeout_ns;             ///< the longest wait, on the monotonic clock: nanoseconds or one of MC_WAIT_...
     const char *MC_NULLABLE label;  ///< the holder's work, for the messages of waiting callers; copied, cut at 80 bytes
-    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return
+    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return. That of a nested check-out
+                                    ///< interrupts until its own return, and with it a statement around it that is on a row
 } mc_checkout;
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` is returned with `mc_pool_return`.

@@ -136,6 +136,29 @@ static void tie_to_thread(mc_connection *connection)
     atomic_store_explicit(&connection->user, mc_thread_number(), memory_order_relaxed);
 }
 
+/// Nests a check-out in the connection that this thread holds; `*out` is NULL if it holds none.
+static mc_status nest(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
+{
+    mc_ticket *const ticket = checkout->ticket;
+    (void)pthread_mutex_lock(&pool->mutex);
+    mc_connection *const held = checkout->loose ? NULL : mc_pool_held_by(pool, !checkout->writer);
+    const bool has_new_ticket = ticket != NULL && !mc_ticket_holds(held, ticket);
+    if (held != NULL && !has_new_ticket)
+        held->depth++;
+    (void)pthread_mutex_unlock(&pool->mutex);
+    if (held != NULL && has_new_ticket) {  // the ticket's lock comes before the pool's
+        const mc_status status = mc_ticket_attach(pool, ticket, checkout, error);
+        if (status != MC_OK)
+            return status;
+        (void)pthread_mutex_lock(&pool->mutex);
+        held->depth++;
+        mc_ticket_push(held, ticket);
+        (void)pthread_mutex_unlock(&pool->mutex);
+    }
+    *out = held;
+    return MC_OK;
+}
+
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
 {
     mc_error failure;
@@ -143,21 +166,13 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
     mc_status status = check_timeout(checkout, error);
     if (status != MC_OK)
         return status;
+    status = nest(pool, checkout, out, error);
+    if (status != MC_OK || *out != NULL)
+        return status;
+    status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
+    if (status != MC_OK)
+        return status;
     (void)pthread_mutex_lock(&pool->mutex);
-    mc_connection *held = checkout->loose ? NULL : mc_pool_held_by(pool, !checkout->writer);
-    if (held != NULL) {
-        held->depth++;
-        (void)pthread_mutex_unlock(&pool->mutex);
-        *out = held;
-        return MC_OK;
-    }
-    if (checkout->ticket != NULL) {  // the ticket's lock comes before the pool's
-        (void)pthread_mutex_unlock(&pool->mutex);
-        status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
-        if (status != MC_OK)
-            return status;
-        (void)pthread_mutex_lock(&pool->mutex);
-    }
     const mc_finding finding = find(pool, checkout, out, &failure);
     if (finding == FOUND_CONNECTION) {
         mc_activate(*out, checkout);
@@ -257,12 +272,17 @@ static void settle(mc_connection *connection)
 /// Ends one check-out. Returns whether it was the outermost one.
 static bool leave(mc_pool *pool, mc_connection *connection)
 {
-    // Only the thread that a connection is tied to nests in it, so that thread needs no lock to read the depth.
-    if (connection->owner == mc_thread_number())
+    mc_ticket *ended = NULL;
+    // Only the thread that a connection is tied to nests in it, so that thread needs no lock to read the depth and the innermost ticket.
+    const bool is_tied = connection->owner == mc_thread_number();
+    if (is_tied && (connection->depth == 1 || connection->ticket == NULL))
         return --connection->depth == 0;
     (void)pthread_mutex_lock(&pool->mutex);
     const bool is_outermost = --connection->depth == 0;
+    if (!is_outermost && connection->ticket != NULL && connection->ticket->depth > connection->depth)
+        ended = mc_ticket_pop(connection);
     (void)pthread_mutex_unlock(&pool->mutex);
+    mc_ticket_detach(ended);
     return is_outermost;
 }
 

@@ -57,4 +57,13 @@ mc_status mc_fail_waits_for_itself(const mc_pool *pool, const mc_checkout *check
 mc_status mc_ticket_attach(mc_pool *pool, mc_ticket *ticket, const mc_checkout *checkout, mc_error *error);
 void mc_ticket_detach(mc_ticket *ticket);
 
+/// Locked: whether the ticket is that of the connection's check-out, or of one that nests in it.
+bool mc_ticket_holds(const mc_connection *connection, const mc_ticket *ticket);
+
+/// Locked: the ticket of a check-out, which may be NULL, interrupts the connection from now on, like those of the check-outs around it.
+void mc_ticket_push(mc_connection *connection, mc_ticket *ticket);
+
+/// Locked: the innermost ticket of the connection, which has one, no longer interrupts it. The caller detaches it without the lock.
+mc_ticket *mc_ticket_pop(mc_connection *connection);
+
 #endif

@@ -78,7 +78,7 @@ struct mc_connection {
     bool is_active;                    ///< [pool]
     unsigned long long owner;          ///< [pool] the number of the thread whose check-outs nest; 0: none
     int depth;                         ///< [pool] the number of nested check-outs
-    mc_ticket *ticket;                 ///< [pool] of the outermost check-out
+    mc_ticket *ticket;                 ///< [pool] the innermost one; NULL: no check-out has one
     int64_t active_since_ns;           ///< [pool]
     char label[MC_LABEL_SIZE];         ///< [pool]
     bool is_warned_of;                 ///< [pool] a warning has named this check-out
@@ -112,6 +112,8 @@ struct mc_ticket {
     atomic_bool interrupted;
     mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
     bool is_used;   ///< whether it has been in a pool
+    mc_ticket *outer;  ///< [pool] the ticket of a check-out around this one; NULL: there is none
+    int depth;         ///< [pool] of its check-out among those that nest
     // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the
     // pool.
     int64_t expired_ns;

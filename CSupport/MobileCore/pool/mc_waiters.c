@@ -163,12 +163,13 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
     connection->has_dropped_values = false;
     connection->is_warned_of = false;
     connection->counted.checkouts++;
-    connection->ticket = checkout->ticket;
     connection->active_since_ns = mc_monotonic_ns();
     pool->statistics.checkouts++;
     const int64_t timeout = mc_wait_ns(pool, checkout);
     connection->busy_limit_ns = timeout >= 0 ? timeout : pool->options.busy_timeout_ns;
-    atomic_store(&connection->interrupted, checkout->ticket != NULL && atomic_load(&checkout->ticket->interrupted));
+    atomic_store(&connection->interrupted, false);
+    connection->ticket = NULL;
+    mc_ticket_push(connection, checkout->ticket);
     mc_copy_label(connection->label, checkout->label);
     mc_connection_follow_trace(connection);
     if (!connection->is_writer) {

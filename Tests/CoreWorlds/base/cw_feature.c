@@ -80,7 +80,6 @@ cw_feature cw_feature_named(const char *name)
 const cw_known_fault *cw_known_fault_at(cw_fault fault)
 {
     static const cw_known_fault faults[CW_FAULTS] = {
-        [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt", "tickets of nested check-outs"},
         [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
                            "observers next to changes of rowids"},
         [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",

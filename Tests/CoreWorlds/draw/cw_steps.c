@@ -276,9 +276,7 @@ static void draw_observer(cw_plan *plan)
 
 static void draw_other(cw_plan *plan)
 {
-    const char *const ticket = !cw_wants(plan, CW_TICKET)                   ? ""
-        : cw_avoids(plan, CW_NESTED_TICKET) || cw_chance(&plan->random, 50) ? " ticket=quiet"
-                                                                            : " ticket=interrupted";
+    const char *const ticket = !cw_wants(plan, CW_TICKET) ? "" : cw_chance(&plan->random, 50) ? " ticket=quiet" : " ticket=interrupted";
     if (cw_wants(plan, CW_NESTED) && cw_chance(&plan->random, 50))
         cw_program_add(plan->program, "nest writer=%d%s", cw_below(&plan->random, 2), ticket);
     else if (cw_wants(plan, CW_TICKET))

@@ -21,9 +21,14 @@ static void nest(cw_run *run, const char *line)
     if (has_ticket && mc_ticket_create(&ticket, &error) != MC_OK)
         return;
     const mc_checkout checkout = {.writer = cw_number(line, "writer", 0) != 0, .ticket = ticket};
+    mc_connection *innermost = NULL;
     if (mc_pool_checkout(run->pool, &checkout, &inner, &error) != MC_OK)
         cw_fail(run, "nesting", "a nested check-out: %s", error.message);
-    else if (inner != outer || mc_connection_depth(inner) != depth + 1)
+    else if (has_ticket && mc_pool_checkout(run->pool, &checkout, &innermost, &error) != MC_OK)
+        cw_fail(run, "ticket", "another check-out with the ticket of the one around it: %s", error.message);
+    if (innermost != NULL)
+        mc_pool_return(run->pool, innermost);
+    if (run->kind == NULL && (inner != outer || mc_connection_depth(inner) != depth + 1))
         cw_fail(run, "nesting", "a nested check-out is another connection, or has the depth %d",
                 mc_connection_depth(inner));
     if (run->kind == NULL)
@@ -39,6 +44,8 @@ static void nest(cw_run *run, const char *line)
     }
     if (inner != NULL)
         mc_pool_return(run->pool, inner);
+    if (run->kind == NULL && inner != NULL && mc_connection_exec(outer, "SELECT 1", strlen("SELECT 1"), NULL, &error) != MC_OK)
+        cw_fail(run, "ticket", "the check-out around one whose ticket was interrupted: %s", error.message);
     mc_ticket_free(ticket);
 }
 

@@ -191,6 +191,34 @@ import Testing
         #expect(try core.integer("SELECT count(*) FROM t") == 0)
     }
 
+    @Test func `the ticket of a nested check-out interrupts its work alone, that of the outer one both`() throws {
+        let core = try CorePool()
+        let outer = try Ticket(), inner = try Ticket()
+        func code(_ connection: OpaquePointer) -> mc_status {
+            do { try exec(connection, "SELECT 1") } catch let error as CoreError { return error.code } catch {}
+            return MC_OK
+        }
+        let writer = try core.checkOut(writer: true, ticket: outer.handle)
+        let nested = try core.checkOut(writer: true, ticket: inner.handle)
+        let again = try core.checkOut(ticket: inner.handle)
+        #expect(nested == writer && again == writer)
+        mc_ticket_interrupt(inner.handle)
+        #expect(code(again) == MC_ERROR_INTERRUPTED)
+        core.giveBack(again)
+        #expect(code(nested) == MC_ERROR_INTERRUPTED)
+        core.giveBack(nested)
+        #expect(code(writer) == MC_OK)
+        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(ticket: inner.handle) }
+        #expect(error?.code == MC_ERROR_INTERRUPTED)
+        let next = try Ticket(), last = try core.checkOut(ticket: next.handle)
+        mc_ticket_interrupt(outer.handle)
+        #expect(code(last) == MC_ERROR_INTERRUPTED)
+        core.giveBack(last)
+        #expect(code(writer) == MC_ERROR_INTERRUPTED)
+        core.giveBack(writer)
+        #expect(try core.integer("SELECT 1") == 1)
+    }
+
     @Test func `a savepoint of interrupted work is undone, also beside a statement that stands on a row`() throws {
         let core = try CorePool()
         try core.with(writer: true) { try exec($0, "CREATE TABLE t(a); INSERT INTO t VALUES (1), (2)") }
