@@ -80,8 +80,6 @@ cw_feature cw_feature_named(const char *name)
 const cw_known_fault *cw_known_fault_at(cw_fault fault)
 {
     static const cw_known_fault faults[CW_FAULTS] = {
-        [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
-                           "observers next to changes of rowids"},
         [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",
                                  "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
                                  "repair what an earlier one has broken",

@@ -81,7 +81,6 @@ typedef struct cw_known_fault {
 
 /// The numbers of the faults in `cw_known_fault_at`.
 typedef enum cw_fault {
-    CW_MOVED_KEYS,
     CW_FOREIGN_KEY_ROWS,
     CW_FAULTS
 } cw_fault;

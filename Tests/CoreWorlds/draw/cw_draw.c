@@ -46,7 +46,6 @@ static void want(cw_plan *plan, cw_feature feature)
 static void want_faults(cw_plan *plan)
 {
     static const cw_feature lead[CW_FAULTS][3] = {
-        [CW_MOVED_KEYS] = {CW_OBSERVER, CW_OBSERVER, CW_OBSERVER},
         [CW_FOREIGN_KEY_ROWS] = {CW_FOREIGN_KEY, CW_CONFLICT_CLAUSE, CW_CONFLICT_CLAUSE},
     };
     for (int fault = 0; fault < CW_FAULTS; fault++) {

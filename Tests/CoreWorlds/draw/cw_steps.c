@@ -37,7 +37,7 @@ static void add_insert(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 static void add_update(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 {
     const cw_plan_column *const column = &table->columns[table->key_count];
-    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15) && (plan->observers == 0 || !cw_avoids(plan, CW_MOVED_KEYS));
+    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15);
     cw_add(sql, "UPDATE %s SET ", table->name);
     if (moves) {
         cw_add(sql, "k=k+%d", 20 + cw_below(&plan->random, 30));
