@@ -289,31 +289,3 @@ mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, cons
     sqlite3_str_appendf(sql, " FROM \"%w\"", from);
     return mc_import_prepare(db, sql, from, out, error);
 }
-
-/// Appends a SELECT with a row if, in a schema, the table has triggers or ignores rows.
-static void append_row_by_row(sqlite3_str *sql, const char *schema, const char *table)
-{
-    sqlite3_str_appendf(sql,
-                        "%sSELECT 1 FROM \"%w\".sqlite_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE OR type='table' AND "
-                        "name=%Q COLLATE NOCASE AND sql LIKE '%%conflict%%ignore%%'",
-                        sqlite3_str_length(sql) == 0 ? "" : " UNION ALL ", schema, table, table);
-}
-
-mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error)
-{
-    sqlite3_str *const sql = sqlite3_str_new(db);
-    const char *schema;
-    // Main, temporary and attached ones, in SQLite's numbers.
-    for (int number = 0; (schema = sqlite3_db_name(db, number)) != NULL; number++)
-        append_row_by_row(sql, schema, table);
-    sqlite3_stmt *statement = NULL;
-    mc_status status = mc_import_prepare(db, sql, table, &statement, error);
-    if (status != MC_OK)
-        return status;
-    const int step = sqlite3_step(statement);
-    *row_by_row = step == SQLITE_ROW;
-    if (step != SQLITE_ROW && step != SQLITE_DONE)
-        status = mc_fail_sqlite(error, db, step, "import of \"%.80s\"", table);
-    sqlite3_finalize(statement);
-    return status;
-}

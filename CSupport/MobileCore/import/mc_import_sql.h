@@ -40,9 +40,4 @@ mc_status mc_import_prepare_is_pending(sqlite3 *db, const mc_import_table *table
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
                                  mc_error *error);
 
-/// Whether each row needs a statement of its own: the table has triggers, also of a temporary or attached schema, or may ignore rows by a
-/// conflict clause. A statement of many rows does not say which of them was refused or ignored then. Tables of this name in all schemas
-/// count.
-mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error);
-
 #endif

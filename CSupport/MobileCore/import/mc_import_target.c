@@ -6,6 +6,7 @@
 
 #include "base/mc_memory.h"
 #include "import/mc_import_sql.h"
+#include "import/mc_row_by_row.h"
 
 mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error *error)
 {
@@ -73,23 +74,16 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
     return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
 }
 
-/// Whether foreign keys are enforced. Then an import that replaces or deletes rows finds their children by indexes.
-static bool enforces_foreign_keys(sqlite3 *db)
-{
-    int enforces = 0;
-    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &enforces);
-    return enforces != 0;
-}
-
 mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool defers_indexes, mc_error *error)
 {
     size_t size = 0;
     target->incoming.large = &target->large;
-    target->defers_indexes = defers_indexes && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
+    // Where foreign keys are enforced, the children of replaced rows are found by indexes.
+    target->defers_indexes = defers_indexes && target->mode != MC_IMPORT_DELETE && !mc_import_enforces_foreign_keys(target->db);
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
-    mc_status status = mc_import_runs_row_by_row(target->db, target->table, &target->row_by_row, error);
+    mc_status status = mc_import_runs_row_by_row(target->db, table, target->key_columns, target->key_count, &target->row_by_row, error);
     target->defers_indexes = target->defers_indexes && !target->row_by_row;
     if (status == MC_OK)
         status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write,

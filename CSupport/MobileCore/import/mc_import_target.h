@@ -16,7 +16,7 @@ typedef struct mc_import_target {
     size_t column_count;
     size_t *key_columns;  // their numbers
     size_t key_count;
-    bool row_by_row;  // the table has triggers, or a constraint that ignores rows
+    bool row_by_row;  // see mc_row_by_row.h
     mc_incoming incoming;
     sqlite3_stmt *write;     // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;    // one row to the table of original states; NULL without protection

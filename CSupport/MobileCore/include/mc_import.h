@@ -30,8 +30,9 @@
 /// Indexes of a table that is being filled are made at the end of the import: those that are not unique are dropped when it has inserted
 /// 4,096 rows and the table has at most as many others.
 ///
-/// Triggers on the target make SQLite collect a chunk's rows first. The rows are then handed over one by one, at the cost of a prepared
-/// INSERT, so that an error still names its row.
+/// Triggers on the target make SQLite collect a chunk's rows first, and enforced foreign keys are checked at the end of a statement. The rows
+/// are then handed over one by one, so that an error still names its row, and no later row repairs it: an import of a table with references
+/// takes 1.6 of the time.
 ///
 /// Order of calls: open, push any number of times, finish, free; with several texts, an end of the text and more pushes before finish.
 ///                 Imports on one connection end in the reverse of the order in which they were opened, as savepoints do.

@@ -79,11 +79,9 @@ cw_feature cw_feature_named(const char *name)
 
 const cw_known_fault *cw_known_fault_at(cw_fault fault)
 {
-    static const cw_known_fault faults[CW_FAULTS] = {
-        [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",
-                                 "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
-                                 "repair what an earlier one has broken",
-                                 "rows that replace others to which rows refer"},
+    // The last one is the end.
+    static const cw_known_fault faults[CW_FAULTS + 1] = {
+        [CW_FAULTS] = {"none", "no fault is known", "nothing"},
     };
     return &faults[fault];
 }

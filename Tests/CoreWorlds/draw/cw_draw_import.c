@@ -85,7 +85,9 @@ static void add_many_rows(cw_plan *plan, const member *member)
     for (int index = 0; index < member->count; index++) {
         const cw_plan_column *const column = &member->table->columns[member->columns[index]];
         cw_add(&text, index == 0 ? "" : ",");
-        if (column->is_key && strncmp(column->declared, "TEXT", 4) != 0)
+        if (column->is_reference)
+            cw_add(&text, "null");
+        else if (column->is_key && strncmp(column->declared, "TEXT", 4) != 0)
             cw_add(&text, "#");
         else if (column->is_key)
             cw_add(&text, "\"n#\"");

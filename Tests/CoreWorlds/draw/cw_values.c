@@ -113,6 +113,8 @@ void cw_draw_value(cw_plan *plan, const cw_plan_table *table, const cw_plan_colu
         add_key(plan, table, column, is_sql, text);
     else if (cw_chance(&plan->random, 12))
         cw_add(text, is_sql ? "NULL" : "null");
+    else if (column->is_reference)
+        add_key(plan, plan->tables, plan->tables[0].columns, is_sql, text);
     else if (column->is_large)
         add_large(plan, column, text);
     else if (strcmp(column->input, "boolean") == 0)
