@@ -38,7 +38,8 @@ typedef enum mc_journal {
     MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is not changed, for databases that belong to other programs
 } mc_journal;
 
-/// A warning that a reader keeps the write-ahead log from starting over, and that the log has grown to eight times `checkpoint_pages`.
+/// A warning that a reader keeps the write-ahead log from starting over, and that the log has grown to eight times `checkpoint_pages`; or
+/// that the log cannot be copied to the database: `reader` is NULL then.
 typedef struct mc_log_warning {
     const char *message;  ///< a whole sentence
     int64_t log_bytes;
@@ -70,7 +71,8 @@ typedef struct mc_pool_options {
     void *MC_NULLABLE trace_context;
     bool trace_values;
     bool trace_waits;  ///< `trace` is not called before `mc_pool_set_trace` enables it
-    /// Called once for each check-out of a reader that pins the log, on the writer's thread and after its commit. Keep it short.
+    /// Called once for each check-out of a reader that pins the log, and once until a checkpoint succeeds if one fails, on the writer's
+    /// thread and after its commit. Keep it short.
     void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
     void *MC_NULLABLE warn_context;
 } mc_pool_options;

@@ -63,6 +63,7 @@ struct mc_connection {
     int log_frames;             ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;    ///< of the writer: the number of frames from which on the log should start over
     bool postpones_checkpoint;  ///< of the writer: its commits make no checkpoint before the log has 16 MB
+    bool has_warned_of_failure;  ///< of the writer: of checkpoints, since one succeeded
     bool has_warned_of_others;  ///< of the writer: of readers outside of the pool, since the log last started over
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
@@ -190,6 +191,9 @@ void mc_changes_close(mc_connection *connection);
 void mc_log_watch(mc_connection *writer);
 void mc_log_postpone(mc_connection *writer, bool is_postponed);
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
+
+/// mc_transaction.c: before a transaction or a statement of the writer begins to write: the file is still there, and the log has room.
+mc_status mc_connection_begin_write(mc_connection *writer, mc_error *error);
 
 /// mc_statistics.c, with the pool locked: notes the return of the connection. Its counters are copied at every 16th return only, because
 /// reading them from SQLite takes a fiftieth of the time of a look-up by key.

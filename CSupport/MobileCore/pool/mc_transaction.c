@@ -50,12 +50,27 @@ static int run_end(mc_connection *connection, mc_control control)
     return code == SQLITE_OK ? mc_transaction_control_end(connection->db, connection->control[control]) : code;
 }
 
+mc_status mc_connection_begin_write(mc_connection *writer, mc_error *error)
+{
+    int has_moved = 0;
+    // A write to a file without a name is lost with the last connection.
+    if (sqlite3_file_control(writer->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved != 0) {
+        const mc_status status = mc_fail(
+            error, MC_ERROR_IO, "\"%s\" has been deleted, moved or replaced while it was open: close the database, and open it again",
+            writer->pool->path);
+        if (error != NULL)
+            error->sqlite_code = SQLITE_READONLY_DBMOVED;
+        return status;
+    }
+    return mc_log_make_room(writer, error);
+}
+
 mc_status mc_connection_begin(mc_connection *connection, mc_error *error)
 {
     mc_status status = mc_connection_check(connection, error);
     if (status != MC_OK)
         return status;
-    if (connection->is_writer && (status = mc_log_make_room(connection, error)) != MC_OK)
+    if (connection->is_writer && (status = mc_connection_begin_write(connection, error)) != MC_OK)
         return status;
     const int code = run_beginning(connection, MC_CONTROL_BEGIN, MC_CONTROL_COMMIT, MC_CONTROL_ROLLBACK);
     if (code == SQLITE_OK) {

@@ -77,7 +77,8 @@ public struct ConnectionProfile: Sendable {
     public var tracesValues: Bool
 
     /// The function called when a reader keeps the write-ahead log from starting over and the log has grown to eight times
-    /// ``checkpointPages``: once for each read, on the writing thread, after its commit.
+    /// ``checkpointPages``: once for each read, on the writing thread, after its commit. Also called when the log cannot be copied to the
+    /// database, because the disk is full or the file cannot be written: once until it can.
     public var warning: (@Sendable (LogWarning) -> Void)?
 
     /// Makes a profile for the database file at `path`; all other settings have the defaults of their properties.
@@ -121,7 +122,8 @@ public struct ConnectionProfile: Sendable {
         public let message: String
         /// The size of the log.
         public let logSize: ByteCount
-        /// The label of the oldest read; `nil` when the reader is in another process, or another `Database` on the file.
+        /// The label of the oldest read; `nil` when the reader is in another process, or another `Database` on the file, and where the log
+        /// cannot be copied to the database.
         public let reader: String?
         /// The time since the read began; zero when it is not known.
         public let age: Duration
