@@ -62,6 +62,8 @@ typedef struct mc_pool_options {
     int secure_delete;            ///< 1: deleted content is overwritten, 0: it is not, -1: the library's default
     bool foreign_keys;            ///< whether FOREIGN KEY constraints are enforced
     bool read_only;               ///< no writer; every change is refused
+    bool immutable;               ///< with `read_only`: no process changes the file while it is open, which is not checked: it is not
+                                  ///< locked, and a write-ahead log needs no files, so that its folder may be one for reading only
     bool creates_file;            ///< whether a file that does not exist is created
     bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_vfs.h
     int64_t busy_timeout_ns;      ///< the wait of a check-out without a timeout, for the connection and for locks of other processes

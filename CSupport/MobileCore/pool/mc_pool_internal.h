@@ -167,6 +167,11 @@ mc_status mc_pool_hooks_open(mc_connection *connection, mc_error *error);
 void mc_pool_hooks_close(mc_pool *pool);
 void mc_pool_hooks_free(mc_pool *pool);
 
+/// mc_file.c: opens the file for a connection. Probe: reads the schema, so that an invalid database file or a permanent lock is reported
+/// when the connection is opened, not by a later call.
+mc_status mc_file_open(mc_connection *connection, mc_error *error);
+mc_status mc_file_probe(mc_connection *connection, mc_error *error);
+
 /// mc_connection.c: opens a connection with the pool's options; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
 void mc_connection_close(mc_connection *connection);

@@ -46,6 +46,10 @@ public struct ConnectionProfile: Sendable {
     /// Whether the database is opened for reading only; default `false`. Writing then throws ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool
 
+    /// Whether the file does not change while it is open for reading only, by any process, which is not checked; default `false`. It is not locked
+    /// then, and a database with a write-ahead log can be read in a folder in which the process may not create files.
+    public var isImmutable = false
+
     /// Whether opening creates a missing file; default `true`. With `false` it throws ``StoreError/Code/notFound``.
     public var createsFile: Bool
 

@@ -193,6 +193,7 @@ extension mc_pool_options {
         unsafe journal = profile.journal == .wal ? MC_JOURNAL_WAL : MC_JOURNAL_UNCHANGED
         unsafe foreign_keys = profile.foreignKeys
         unsafe read_only = profile.isReadOnly
+        unsafe immutable = profile.isImmutable
         unsafe creates_file = profile.createsFile
         unsafe secure_delete = profile.secureDelete.map { $0 ? 1 : 0 } ?? -1
         unsafe coalesces_log_writes = profile.coalescesLogWrites
