@@ -92,16 +92,40 @@ static int open_immutable(mc_connection *connection, int flags)
     return code;
 }
 
-/// Refuses an immutable file whose log has content, which SQLite would ignore.
-static mc_status check_log(const mc_connection *connection, mc_error *error)
+void mc_file_note(mc_pool *pool)
 {
+    struct stat status;
+    pool->knows_file = stat(pool->path, &status) == 0;
+    if (!pool->knows_file)
+        return;
+    pool->device = (uint64_t)status.st_dev;
+    pool->inode = (uint64_t)status.st_ino;
+}
+
+mc_status mc_file_fail_moved(const mc_pool *pool, mc_error *error)
+{
+    const mc_status status =
+        mc_fail(error, MC_ERROR_IO, "\"%s\" has been deleted, moved or replaced while it was open: close the database, and open it again",
+                pool->path);
+    if (error != NULL)
+        error->sqlite_code = SQLITE_READONLY_DBMOVED;
+    return status;
+}
+
+/// Refuses a file that is not the one of the pool's other connections, and an immutable one whose log has content, which SQLite would
+/// ignore.
+static mc_status check_file(const mc_connection *connection, mc_error *error)
+{
+    const mc_pool *const pool = connection->pool;
     const char *const file = sqlite3_db_filename(connection->db, "main");
     struct stat status;
-    if (!connection->pool->options.immutable || file == NULL || stat(sqlite3_filename_wal(file), &status) != 0 || status.st_size == 0)
+    if (pool->knows_file
+        && (stat(pool->path, &status) != 0 || (uint64_t)status.st_dev != pool->device || (uint64_t)status.st_ino != pool->inode))
+        return mc_file_fail_moved(pool, error);
+    if (!pool->options.immutable || file == NULL || stat(sqlite3_filename_wal(file), &status) != 0 || status.st_size == 0)
         return MC_OK;
     return mc_fail(error, MC_ERROR_MISUSE,
-                   "open \"%s\" as immutable: its write-ahead log has changes; open it once for writing, which copies them",
-                   connection->pool->path);
+                   "open \"%s\" as immutable: its write-ahead log has changes; open it once for writing, which copies them", pool->path);
 }
 
 mc_status mc_file_open(mc_connection *connection, mc_error *error)
@@ -123,7 +147,7 @@ mc_status mc_file_open(mc_connection *connection, mc_error *error)
         return status;
     }
     if (code == SQLITE_OK)
-        return check_log(connection, error);
+        return check_file(connection, error);
     if ((code & 0xFF) == SQLITE_CANTOPEN)
         return fail_to_open(pool->path, !(flags & SQLITE_OPEN_CREATE), code, connection->db, error);
     return mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);

@@ -136,6 +136,7 @@ mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *optio
     status = take_own_path(pool, first, error);
     if (status != MC_OK)
         goto done;
+    mc_file_note(pool);
     status = mc_pool_read_settings(pool, first, error);
     if (status != MC_OK)
         goto done;

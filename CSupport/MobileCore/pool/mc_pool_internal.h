@@ -124,6 +124,9 @@ struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< no connection is in use, and no wait is open
     char *path;
+    bool knows_file;  ///< whether `device` and `inode` count: not for files that the VFS keeps elsewhere
+    uint64_t device;
+    uint64_t inode;
     char *vfs;         ///< of the readers, copied; NULL: the system's
     char *writer_vfs;  ///< the same with the layer that only the writer needs
     mc_pool_options options;
@@ -171,6 +174,10 @@ void mc_pool_hooks_free(mc_pool *pool);
 /// when the connection is opened, not by a later call.
 mc_status mc_file_open(mc_connection *connection, mc_error *error);
 mc_status mc_file_probe(mc_connection *connection, mc_error *error);
+/// Notes the file of the first connection. Later connections are refused if its path leads to another one.
+void mc_file_note(mc_pool *pool);
+/// The error of a file that is no longer the one of its path.
+mc_status mc_file_fail_moved(const mc_pool *pool, mc_error *error);
 
 /// mc_connection.c: opens a connection with the pool's options; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);

@@ -54,14 +54,8 @@ mc_status mc_connection_begin_write(mc_connection *writer, mc_error *error)
 {
     int has_moved = 0;
     // A write to a file without a name is lost with the last connection.
-    if (sqlite3_file_control(writer->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved != 0) {
-        const mc_status status = mc_fail(
-            error, MC_ERROR_IO, "\"%s\" has been deleted, moved or replaced while it was open: close the database, and open it again",
-            writer->pool->path);
-        if (error != NULL)
-            error->sqlite_code = SQLITE_READONLY_DBMOVED;
-        return status;
-    }
+    if (sqlite3_file_control(writer->db, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved) == SQLITE_OK && has_moved != 0)
+        return mc_file_fail_moved(writer->pool, error);
     return mc_log_make_room(writer, error);
 }
 

@@ -192,6 +192,9 @@ import Testing
             }
             #expect(try integer(writer, "SELECT count(*) FROM t") == 0)
         }
+        // A reader that is opened now would read another file.
+        let error = #expect(throws: CoreError.self) { _ = try core.integer("SELECT count(*) FROM t") }
+        #expect(error?.code == (how == "replaced" ? MC_ERROR_IO : MC_ERROR_NOT_FOUND), "\(error?.message ?? "")")
     }
 
     @Test func `a reader of another pool is told apart from the pool's own`() throws {
