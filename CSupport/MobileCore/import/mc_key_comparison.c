@@ -82,14 +82,13 @@ static mc_keys kind_of_keys(affinity target, affinity pending, bool compares_byt
     }
 }
 
-/// Reads one text, of memory that the caller frees. Without a row `*text` is NULL.
-static int read_text(sqlite3 *db, const char *sql, const char *first, const char *second, const char *third, char **text)
+/// Reads one text, of memory that the caller frees, with a statement that is freed. Without a row `*text` is NULL.
+static int read_text(sqlite3 *db, sqlite3_str *sql, char **text)
 {
+    char *const statement_text = sqlite3_str_finish(sql);
     sqlite3_stmt *statement = NULL;
-    const char *const parameters[] = {first, second, third};
-    int result = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
-    for (int index = 0; result == SQLITE_OK && index < sqlite3_bind_parameter_count(statement); index++)
-        result = sqlite3_bind_text(statement, index + 1, parameters[index], -1, SQLITE_STATIC);
+    int result = statement_text != NULL ? sqlite3_prepare_v2(db, statement_text, -1, &statement, NULL) : SQLITE_NOMEM;
+    sqlite3_free(statement_text);
     *text = NULL;
     if (result == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW) {
         const char *const found = (const char *)sqlite3_column_text(statement, 0);
@@ -100,30 +99,47 @@ static int read_text(sqlite3 *db, const char *sql, const char *first, const char
     return result == SQLITE_OK ? end : result;
 }
 
-/// The collation by which the key of a column meets a row: a unique index may have another one than its column, by which deletions
-/// compare.
-static int key_collation(sqlite3 *db, const mc_import_table *table, const char *column, const char *declared, char **collation)
+/// The collation by which the key of a column meets a row: the unique index of exactly the key columns may have another one than the
+/// column. Deletions compare by that of the column.
+static int key_collation(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, const char *column,
+                         const char *declared, char **collation)
 {
-    static const char sql[] = "SELECT x.coll FROM pragma_index_list(?1) AS l, pragma_index_xinfo(l.name) AS x "
-                              "WHERE l.\"unique\" AND NOT l.partial AND x.key AND x.name=?2 COLLATE NOCASE AND x.coll<>?3 COLLATE NOCASE";
-    *collation = NULL;
+    char *of_index = NULL;
     int result = SQLITE_OK;
-    if (table->mode != MC_IMPORT_DELETE)
-        result = read_text(db, sql, table->table, column, declared, collation);
-    if (result != SQLITE_OK || *collation != NULL)
-        return result;
-    *collation = mc_copy_text(declared);
-    return *collation != NULL ? SQLITE_OK : SQLITE_NOMEM;
+    *collation = mc_copy_text(declared);  // SQLite's text is valid until another statement is prepared
+    if (*collation == NULL)
+        return SQLITE_NOMEM;
+    if (table->mode != MC_IMPORT_DELETE) {
+        sqlite3_str *const sql = sqlite3_str_new(db);
+        sqlite3_str_appendf(
+            sql,
+            "SELECT x.coll FROM pragma_index_list(%Q) AS l, pragma_index_xinfo(l.name) AS x WHERE l.\"unique\" AND NOT l.partial "
+            "AND x.key AND x.name=%Q COLLATE NOCASE AND (SELECT count(*) FROM pragma_index_xinfo(l.name) AS y WHERE y.key)=%d",
+            table->table, column, (int)key_count);
+        sqlite3_str_appendall(sql,
+                              " AND NOT EXISTS (SELECT 1 FROM pragma_index_xinfo(l.name) AS y WHERE y.key AND (y.name IS NULL OR y.name "
+                              "COLLATE NOCASE NOT IN (");
+        for (size_t key = 0; key < key_count; key++)
+            sqlite3_str_appendf(sql, "%s%Q", key == 0 ? "" : ",", table->columns[key_columns[key]].name);
+        sqlite3_str_appendf(sql, "))) ORDER BY x.coll=%Q COLLATE NOCASE DESC LIMIT 1", *collation);
+        result = read_text(db, sql, &of_index);
+    }
+    if (of_index != NULL) {
+        mc_free(*collation);
+        *collation = of_index;
+    }
+    return result;
 }
 
-static int compare_column(sqlite3 *db, const mc_import_table *table, const char *name, const char *pending_name, bool is_utf8,
+static int compare_column(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, size_t key, bool is_utf8,
                           mc_key_comparison *comparison)
 {
+    const char *const name = table->columns[key_columns[key]].name, *const pending_name = mc_import_pending_key(table, key_columns, key);
     const char *declared, *pending_collation;
     const affinity target = column_affinity(db, table->table, name, &declared);
     if (target == AFFINITY_UNKNOWN)
         return SQLITE_OK;
-    const int result = key_collation(db, table, name, declared, &comparison->collation);
+    const int result = key_collation(db, table, key_columns, key_count, name, declared, &comparison->collation);
     if (result != SQLITE_OK)
         return result;
     const affinity pending = column_affinity(db, table->pending->table, pending_name, &pending_collation);
@@ -142,13 +158,14 @@ mc_status mc_import_compare_keys(sqlite3 *db, const mc_import_table *table, cons
                                  mc_key_comparison *comparisons, mc_error *error)
 {
     char *encoding = NULL;
-    int result = read_text(db, "PRAGMA encoding", NULL, NULL, NULL, &encoding);
+    sqlite3_str *const sql = sqlite3_str_new(db);
+    sqlite3_str_appendall(sql, "PRAGMA encoding");
+    int result = read_text(db, sql, &encoding);
     // SQLite writes some code points as U+FFFD when it converts a text to UTF-16.
     const bool is_utf8 = encoding != NULL && sqlite3_stricmp(encoding, "UTF-8") == 0;
     mc_free(encoding);
     for (size_t key = 0; key < key_count && result == SQLITE_OK; key++)
-        result = compare_column(db, table, table->columns[key_columns[key]].name, mc_import_pending_key(table, key_columns, key), is_utf8,
-                                &comparisons[key]);
+        result = compare_column(db, table, key_columns, key_count, key, is_utf8, &comparisons[key]);
     if (result == SQLITE_NOMEM)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory for its keys", table->table);
     return result == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, db, result, "import of \"%.80s\", its keys", table->table);
