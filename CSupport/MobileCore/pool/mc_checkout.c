@@ -136,26 +136,22 @@ static void tie_to_thread(mc_connection *connection)
     atomic_store_explicit(&connection->user, mc_thread_number(), memory_order_relaxed);
 }
 
-/// Nests a check-out in the connection that this thread holds; `*out` is NULL if it holds none.
-static mc_status nest(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
+/// Nests a check-out in the connection that this thread holds. The pool is locked at the call and unlocked afterwards.
+static mc_status nest(mc_pool *pool, mc_connection *held, const mc_checkout *checkout, mc_error *error)
 {
     mc_ticket *const ticket = checkout->ticket;
-    (void)pthread_mutex_lock(&pool->mutex);
-    mc_connection *const held = checkout->loose ? NULL : mc_pool_held_by(pool, !checkout->writer);
-    const bool has_new_ticket = ticket != NULL && !mc_ticket_holds(held, ticket);
-    if (held != NULL && !has_new_ticket)
-        held->depth++;
-    (void)pthread_mutex_unlock(&pool->mutex);
-    if (held != NULL && has_new_ticket) {  // the ticket's lock comes before the pool's
+    if (ticket != NULL && !mc_ticket_holds(held, ticket)) {
+        (void)pthread_mutex_unlock(&pool->mutex);  // the ticket's lock comes before the pool's
         const mc_status status = mc_ticket_attach(pool, ticket, checkout, error);
         if (status != MC_OK)
             return status;
         (void)pthread_mutex_lock(&pool->mutex);
         held->depth++;
         mc_ticket_push(held, ticket);
-        (void)pthread_mutex_unlock(&pool->mutex);
+    } else {
+        held->depth++;
     }
-    *out = held;
+    (void)pthread_mutex_unlock(&pool->mutex);
     return MC_OK;
 }
 
@@ -166,13 +162,20 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
     mc_status status = check_timeout(checkout, error);
     if (status != MC_OK)
         return status;
-    status = nest(pool, checkout, out, error);
-    if (status != MC_OK || *out != NULL)
-        return status;
-    status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
-    if (status != MC_OK)
-        return status;
     (void)pthread_mutex_lock(&pool->mutex);
+    mc_connection *const held = checkout->loose ? NULL : mc_pool_held_by(pool, !checkout->writer);
+    if (held != NULL) {
+        status = nest(pool, held, checkout, error);
+        *out = status == MC_OK ? held : NULL;
+        return status;
+    }
+    if (checkout->ticket != NULL) {
+        (void)pthread_mutex_unlock(&pool->mutex);
+        status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
+        if (status != MC_OK)
+            return status;
+        (void)pthread_mutex_lock(&pool->mutex);
+    }
     const mc_finding finding = find(pool, checkout, out, &failure);
     if (finding == FOUND_CONNECTION) {
         mc_activate(*out, checkout);
