@@ -166,7 +166,7 @@ import Testing
         for round in 1...2 {
             // Some of the writes are those of the commit, which fails then, the others of the checkpoint after it.
             for number in 0..<100 where core.statistics.log.failed_checkpoints < round {
-                fault_storage_fail_write(storage, Int64(number), SQLITE_IOERR_WRITE, false)
+                fault_storage_fail_write(storage, Int64(number), SQLITE_IOERR | 3 << 8, false)  // SQLITE_IOERR_WRITE
                 try? core.with(writer: true) { try Self.fill($0, pages: 30) }
             }
             #expect(core.statistics.log.failed_checkpoints == round && warnings.list.count == round)
