@@ -55,6 +55,7 @@ struct mc_connection {
     atomic_bool interrupted;    ///< every call fails from now on, except the end of the transaction
     int64_t busy_limit_ns;      ///< the longest wait for another process
     int64_t busy_since_ns;      ///< the start of the present wait
+    int64_t file_checked_ns;    ///< of the writer: the time at which its file was the one of its path
     bool has_dropped_values;    ///< whether large values were dropped since its check-out
     bool has_transaction;       ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
     bool is_rolled_back;        ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
