@@ -57,7 +57,7 @@ static mc_status import_customers(mc_connection *writer, mc_error *error)
 static mc_status write_picture(mc_pool *pool, mc_error *error)
 {
     static const uint8_t piece[1000] = {0x89, 'P', 'N', 'G'};
-    const mc_blob_writer_options options = {.unit = MC_BLOB_BYTES, .length = -1};
+    const mc_blob_writer_options options = {.unit = MC_BLOB_BYTES};
     mc_blob_writer *blob = NULL;
     mc_connection *writer = NULL;
     mc_statement *update = NULL;

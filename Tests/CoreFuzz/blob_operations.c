@@ -99,12 +99,14 @@ static void open_writer(writer_model *model, mc_pool *pool, uint8_t a, uint8_t b
         mc_blob_writer_free(model->writer);
     const mc_blob_writer_options options = {
         .unit = a & 1 ? MC_BLOB_SCALARS : MC_BLOB_BYTES,
-        .length = a & 2 ? b : -1,
+        .length = !(a & 2) ? -1
+            : b > 0        ? b
+                           : MC_BLOB_EMPTY,
         .chunk_size = a & 4 ? 0 : (size_t)(a >> 3) * 9 + 1,
         .timeout_ns = MC_WAIT_FOREVER,
     };
     *model = (writer_model){
-        .pool = pool, .content = {.unit = options.unit, .seed = b}, .announced = options.length, .most = a & 4 ? CONTENT_MOST : 20000};
+        .pool = pool, .content = {.unit = options.unit, .seed = b}, .announced = a & 2 ? b : -1, .most = a & 4 ? CONTENT_MOST : 20000};
     CHECK(mc_blob_writer_open(pool, &options, &model->writer, NULL) == MC_OK);
 }
 

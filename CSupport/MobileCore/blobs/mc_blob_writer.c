@@ -63,7 +63,9 @@ mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *optio
         .pool = pool,
         .owner = owner,
         .unit = options->unit,
-        .announced = options->length,
+        .announced = options->length == MC_BLOB_EMPTY ? 0
+            : options->length > 0                     ? options->length
+                                                      : -1,
         .timeout_ns = options->timeout_ns,
         .chunk_size = chunk_size,
         .buffer = buffer,

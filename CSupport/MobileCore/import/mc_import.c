@@ -235,8 +235,6 @@ static mc_status finish_targets(mc_import *import, mc_error *error)
     // After a rollback the caller may have begun another transaction, to which this work must not be added.
     mc_status status = check_savepoint(import, error);
     for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
-        status = mc_import_target_put_back(&import->targets[index], error);
-    for (size_t index = 0; index < import->target_count && status == MC_OK; index++)
         status = mc_import_target_make_indexes(&import->targets[index], error);
     if (status != MC_OK)
         return status;

@@ -38,22 +38,6 @@ static int run_for_row(mc_import_target *target, sqlite3_stmt *statement, const 
     return result != SQLITE_OK ? result : noted ? reset : SQLITE_NOMEM;
 }
 
-/// Whether the row's key is pending. `*status` is set if memory for the key is missing.
-static bool is_pending(mc_import_target *target, const mc_value *cells, mc_status *status, mc_error *error)
-{
-    int64_t integer;
-    if (target->key_count == 1 && mc_key_integer(&cells[target->key_columns[0]], &integer))
-        return mc_key_set_contains(&target->pending, integer);
-    target->key_text.length = 0;
-    for (size_t key = 0; key < target->key_count; key++) {
-        if (mc_key_text_append(&target->key_text, &cells[target->key_columns[key]]))
-            continue;
-        *status = mc_import_target_fail_memory(target, error);
-        return false;
-    }
-    return mc_key_set_contains_text(&target->pending, target->key_text.bytes, target->key_text.length);
-}
-
 /// Notes the large values that the row's original state releases.
 static mc_status release_diverted(mc_import_target *target, const mc_value *cells, mc_error *error)
 {
@@ -77,21 +61,18 @@ static mc_status divert_rows(mc_import_target *target, const mc_row_batch *batch
     mc_status status = MC_OK;
     const mc_value *cells = batch->cells;
     for (size_t row = 0; row < batch->row_count; row++, cells += batch->column_count) {
-        target->skipped[row] = is_pending(target, cells, &status, error);
-        if (status != MC_OK)
-            return status;
+        int result = mc_pending_keys_find(&target->pending, cells, &target->skipped[row]);
+        if (result == SQLITE_NOMEM)
+            return mc_import_target_fail_memory(target, error);
+        if (result != SQLITE_OK)
+            return fail_row(target, result, batch, row, error);
         if (!target->skipped[row])
             continue;
         if (target->released != NULL && (status = release_diverted(target, cells, error)) != MC_OK)
             return status;
-        const int64_t before = sqlite3_total_changes(target->db);
-        const int result = run_for_row(target, target->divert, batch, row);
+        result = run_for_row(target, target->divert, batch, row);
         if (result != SQLITE_OK)
             return fail_row(target, result, batch, row, error);
-        // A key that is only similar, such as "5" to 5, has no row there: it is not pending.
-        target->skipped[row] = sqlite3_total_changes(target->db) != before;
-        if (!target->skipped[row])
-            continue;
         counts->diverted++;
         target->incoming.skipped = target->skipped;
     }
@@ -170,26 +151,16 @@ static bool make_room(mc_import_target *target, size_t row_count)
     return true;
 }
 
-static mc_status set_aside(mc_import_target *target, mc_error *error)
-{
-    // Rows with large values stay: they show whether a value is still in use.
-    if (!target->takes_apart || target->key_count != 1 || target->large.count > 0)
-        return MC_OK;
-    return mc_set_aside_take(&target->aside, target->db, target->table, target->first_key, &target->pending, target->inserted, error);
-}
-
 mc_status mc_import_target_write(mc_import_target *target, mc_row_batch *batch, bool observes, mc_import_counts *counts, mc_error *error)
 {
     mc_status status = make_room(target, batch->row_count) ? MC_OK : mc_import_target_fail_memory(target, error);
     if (status == MC_OK && target->large.count > 0)
         status = mc_large_columns_store(&target->large, target->table, batch, error);
-    if (status == MC_OK)
-        status = set_aside(target, error);
     target->incoming.skipped = NULL;
     target->incoming.changes = observes ? target->changes : NULL;
     if (status == MC_OK && observes)
         memset(target->changes, MC_IMPORT_INSERTED, batch->row_count);
-    if (status == MC_OK && target->pending.count > 0)
+    if (status == MC_OK && target->pending.set.count > 0)
         status = divert_rows(target, batch, counts, error);
     if (status == MC_OK)
         status = target->mode == MC_IMPORT_DELETE ? delete_batch(target, batch, counts, error) : write_batch(target, batch, counts, error);

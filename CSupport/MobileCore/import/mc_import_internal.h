@@ -42,7 +42,7 @@ struct mc_import {
 /// The name of the import in messages.
 const char *mc_import_name(const mc_import *import);
 
-/// Refuses a commit while another import is open, which would lose its rows set aside and its dropped indexes.
+/// Refuses a commit while another import is open, which would lose its dropped indexes.
 mc_status mc_import_check_commits(const mc_import *import, mc_error *error);
 
 /// The sink of the row scanner; `context` is the import.

@@ -55,12 +55,6 @@ static bool is_key(size_t column, const size_t *key_columns, size_t key_count)
     return key < key_count;
 }
 
-/// The name of the key in the table of original states.
-static const char *pending_key(const mc_import_table *table, const size_t *key_columns, size_t key)
-{
-    return table->pending->keys != NULL ? table->pending->keys[key] : table->columns[key_columns[key]].name;
-}
-
 /// ON CONFLICT(key) DO UPDATE SET: every column but the key, and never the constants for new rows.
 static void append_update(sqlite3_str *sql, const mc_import_table *table, const size_t *key_columns, size_t key_count)
 {
@@ -231,7 +225,7 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
 }
 
 mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                   sqlite3_stmt **out, mc_error *error)
+                                   const mc_key_comparison *comparisons, sqlite3_stmt **out, mc_error *error)
 {
     const mc_import_pending *const pending = table->pending;
     if (table->column_count + pending->assignment_count < key_count + 1)
@@ -251,30 +245,38 @@ mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, co
         sqlite3_str_appendf(sql, "%s\"%w\"=?%d", separator, pending->assignments[index].column, first + (int)index);
         separator = ",";
     }
-    for (size_t key = 0; key < key_count; key++)
-        sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"=?%d", key == 0 ? " WHERE " : " AND ", pending->table,
-                            pending_key(table, key_columns, key), (int)key_columns[key] + 1);
+    sqlite3_str_appendall(sql, " WHERE ");
+    mc_import_append_key(sql, pending->table, table, key_columns, key_count, comparisons, true);
     const mc_status status = mc_import_prepare(db, sql, pending->table, out, error);
     return status == MC_OK ? bind_constants(db, *out, first, pending->assignments, pending->assignment_count, pending->table, error)
                            : status;
 }
 
 mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                     const mc_large_columns *large, sqlite3_stmt **out, mc_error *error)
+                                     const mc_key_comparison *comparisons, const mc_large_columns *large, sqlite3_stmt **out,
+                                     mc_error *error)
 {
     sqlite3_str *const sql = sqlite3_str_new(db);
     for (size_t index = 0; index < large->count; index++) {
         const char *const column = table->columns[large->columns[index].number].name;
-        sqlite3_str_appendf(sql, "%sSELECT o.\"%w\" FROM \"%w\" AS o WHERE o.\"%w\" IS NOT NULL", index == 0 ? "" : " UNION ALL ", column,
-                            table->pending->table, column);
-        for (size_t key = 0; key < key_count; key++)
-            sqlite3_str_appendf(sql, " AND o.\"%w\"=?%d", pending_key(table, key_columns, key), (int)key_columns[key] + 1);
-        sqlite3_str_appendf(sql, " AND NOT EXISTS (SELECT 1 FROM \"%w\" AS t WHERE t.\"%w\"=o.\"%w\"", table->table, column, column);
-        for (size_t key = 0; key < key_count; key++)
-            sqlite3_str_appendf(sql, " AND t.\"%w\"=?%d", table->columns[key_columns[key]].name, (int)key_columns[key] + 1);
+        sqlite3_str_appendf(sql, "%sSELECT o.\"%w\" FROM \"%w\" AS o WHERE o.\"%w\" IS NOT NULL AND ", index == 0 ? "" : " UNION ALL ",
+                            column, table->pending->table, column);
+        mc_import_append_key(sql, "o", table, key_columns, key_count, comparisons, true);
+        sqlite3_str_appendf(sql, " AND NOT EXISTS (SELECT 1 FROM \"%w\" AS t WHERE t.\"%w\"=o.\"%w\" AND ", table->table, column, column);
+        mc_import_append_key(sql, "t", table, key_columns, key_count, comparisons, false);
         sqlite3_str_appendall(sql, ")");
     }
     return mc_import_prepare(db, sql, table->pending->table, out, error);
+}
+
+mc_status mc_import_prepare_is_pending(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                       const mc_key_comparison *comparisons, sqlite3_stmt **out, mc_error *error)
+{
+    const char *const from = table->pending->table;
+    sqlite3_str *const sql = sqlite3_str_new(db);
+    sqlite3_str_appendf(sql, "SELECT 1 FROM \"%w\" WHERE ", from);
+    mc_import_append_key(sql, from, table, key_columns, key_count, comparisons, true);
+    return mc_import_prepare(db, sql, from, out, error);
 }
 
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
@@ -283,61 +285,7 @@ mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, cons
     const char *const from = table->pending->table;
     sqlite3_str *const sql = sqlite3_str_new(db);
     for (size_t key = 0; key < key_count; key++)
-        sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", key == 0 ? "SELECT " : ",", from, pending_key(table, key_columns, key));
+        sqlite3_str_appendf(sql, "%s\"%w\".\"%w\"", key == 0 ? "SELECT " : ",", from, mc_import_pending_key(table, key_columns, key));
     sqlite3_str_appendf(sql, " FROM \"%w\"", from);
     return mc_import_prepare(db, sql, from, out, error);
-}
-
-static bool is_strict(sqlite3 *db, const char *table)
-{
-    sqlite3_stmt *statement = NULL;
-    const bool is_known = sqlite3_prepare_v2(db, "SELECT strict FROM pragma_table_list(?1)", -1, &statement, NULL) == SQLITE_OK
-        && sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW;
-    const bool strict = is_known && sqlite3_column_int(statement, 0) != 0;
-    sqlite3_finalize(statement);
-    return strict;
-}
-
-/// SQLite's rules for declared types (datatype3.html, section 3.1), in their order.
-bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column)
-{
-    static const char *const others[] = {"%CHAR%", "%CLOB%", "%TEXT%", "%BLOB%"};
-    const char *type = NULL;
-    if (sqlite3_table_column_metadata(db, NULL, table, column, &type, NULL, NULL, NULL, NULL) != SQLITE_OK || type == NULL || *type == '\0')
-        return false;
-    if (sqlite3_strlike("%INT%", type, 0) == 0)
-        return true;
-    for (size_t index = 0; index < sizeof others / sizeof others[0]; index++) {
-        if (sqlite3_strlike(others[index], type, 0) == 0)
-            return false;
-    }
-    return sqlite3_stricmp(type, "ANY") != 0 || !is_strict(db, table);
-}
-
-/// Appends a SELECT with a row if, in a schema, the table has triggers or ignores rows.
-static void append_row_by_row(sqlite3_str *sql, const char *schema, const char *table)
-{
-    sqlite3_str_appendf(sql,
-                        "%sSELECT 1 FROM \"%w\".sqlite_schema WHERE type='trigger' AND tbl_name=%Q COLLATE NOCASE OR type='table' AND "
-                        "name=%Q COLLATE NOCASE AND sql LIKE '%%conflict%%ignore%%'",
-                        sqlite3_str_length(sql) == 0 ? "" : " UNION ALL ", schema, table, table);
-}
-
-mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error)
-{
-    sqlite3_str *const sql = sqlite3_str_new(db);
-    const char *schema;
-    // Main, temporary and attached ones, in SQLite's numbers.
-    for (int number = 0; (schema = sqlite3_db_name(db, number)) != NULL; number++)
-        append_row_by_row(sql, schema, table);
-    sqlite3_stmt *statement = NULL;
-    mc_status status = mc_import_prepare(db, sql, table, &statement, error);
-    if (status != MC_OK)
-        return status;
-    const int step = sqlite3_step(statement);
-    *row_by_row = step == SQLITE_ROW;
-    if (step != SQLITE_ROW && step != SQLITE_DONE)
-        status = mc_fail_sqlite(error, db, step, "import of \"%.80s\"", table);
-    sqlite3_finalize(statement);
-    return status;
 }

@@ -4,6 +4,7 @@
 
 #include "base/mc_fail.h"
 #include "import/mc_incoming.h"
+#include "import/mc_key_comparison.h"
 #include "mc_import.h"
 
 /// Binds a cell; strings are not copied. Returns SQLite's result code.
@@ -23,23 +24,20 @@ mc_status mc_import_prepare_write(sqlite3 *db, const mc_import_table *table, con
 
 /// Prepares the statement that writes one row, bound as ?1 and on, to the table of original states.
 mc_status mc_import_prepare_divert(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                   sqlite3_stmt **out, mc_error *error);
+                                   const mc_key_comparison *comparisons, sqlite3_stmt **out, mc_error *error);
 
 /// Prepares the statement that finds the large values that a row of the table of original states releases when it gets new ones. Its key
 /// is bound as in the statement before. Values of the protected row itself are not included.
 mc_status mc_import_prepare_released(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
-                                     const mc_large_columns *large, sqlite3_stmt **out, mc_error *error);
+                                     const mc_key_comparison *comparisons, const mc_large_columns *large, sqlite3_stmt **out,
+                                     mc_error *error);
+
+/// Prepares the statement that has a row if the key, bound in the same way, is pending.
+mc_status mc_import_prepare_is_pending(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count,
+                                       const mc_key_comparison *comparisons, sqlite3_stmt **out, mc_error *error);
 
 /// Prepares the statement that reads the pending keys.
 mc_status mc_import_prepare_keys(sqlite3 *db, const mc_import_table *table, const size_t *key_columns, size_t key_count, sqlite3_stmt **out,
                                  mc_error *error);
-
-/// Whether a column converts a text that looks like a number. False if the column does not exist.
-bool mc_import_makes_numbers(sqlite3 *db, const char *table, const char *column);
-
-/// Whether each row needs a statement of its own: the table has triggers, also of a temporary or attached schema, or may ignore rows by a
-/// conflict clause. A statement of many rows does not say which of them was refused or ignored then. Tables of this name in all schemas
-/// count.
-mc_status mc_import_runs_row_by_row(sqlite3 *db, const char *table, bool *row_by_row, mc_error *error);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/mc_memory.h"
 #include "import/mc_import_sql.h"
+#include "import/mc_row_by_row.h"
 
 mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error *error)
 {
@@ -44,8 +45,7 @@ static mc_status find_keys(mc_import_target *target, const mc_import_table *tabl
             return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": the key \"%.80s\" is a large column", table->table,
                            table->columns[target->key_columns[key]].name);
     }
-    target->first_key = mc_copy_text(table->columns[target->key_columns[0]].name);
-    return target->first_key != NULL ? MC_OK : mc_import_target_fail_memory(target, error);
+    return MC_OK;
 }
 
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
@@ -54,7 +54,6 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
     target->db = db;
     target->mode = table->mode;
     target->column_count = table->column_count;
-    target->key_text.maximum = INT32_MAX;
     if ((unsigned)table->mode > MC_IMPORT_DELETE || table->column_count < 1)
         return mc_fail(error, MC_ERROR_MISUSE, "import of \"%.80s\": there is no mode %d, or there are no columns", table->table,
                        (int)table->mode);
@@ -75,86 +74,30 @@ mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_
     return status == MC_OK ? mc_large_columns_open(&target->large, connection, table, error) : status;
 }
 
-static mc_value column_value(sqlite3_stmt *statement, int column)
-{
-    switch (sqlite3_column_type(statement, column)) {
-    case SQLITE_INTEGER: return (mc_value){.value.integer = sqlite3_column_int64(statement, column), .kind = MC_VALUE_INTEGER};
-    case SQLITE_FLOAT: return (mc_value){.value.real = sqlite3_column_double(statement, column), .kind = MC_VALUE_REAL};
-    case SQLITE_NULL: return (mc_value){.kind = MC_VALUE_NULL};
-    default: break;
-    }
-    const bool text = sqlite3_column_type(statement, column) == SQLITE_TEXT;
-    const char *const bytes = sqlite3_column_blob(statement, column);
-    return (mc_value){
-        .value.bytes = bytes,
-        .length = (uint32_t)sqlite3_column_bytes(statement, column),
-        .kind = text ? MC_VALUE_TEXT : MC_VALUE_BLOB,
-    };
-}
-
-/// Adds the key in the statement's current row.
-static mc_status add_pending(mc_import_target *target, sqlite3_stmt *keys, mc_error *error)
-{
-    int64_t integer;
-    mc_value value = column_value(keys, 0);
-    if (target->key_count == 1 && mc_key_integer(&value, &integer))
-        return mc_key_set_add(&target->pending, integer) ? MC_OK : mc_import_target_fail_memory(target, error);
-    target->key_text.length = 0;
-    bool added = true;
-    for (int column = 0; column < (int)target->key_count && added; column++) {
-        value = column_value(keys, column);
-        added = mc_key_text_append(&target->key_text, &value);
-    }
-    added = added && mc_key_set_add_text(&target->pending, target->key_text.bytes, target->key_text.length);
-    return added ? MC_OK : mc_import_target_fail_memory(target, error);
-}
-
-/// Reads the keys of the rows whose versions are diverted.
-static mc_status load_pending(mc_import_target *target, const mc_import_table *table, mc_error *error)
-{
-    sqlite3_stmt *keys = NULL;
-    mc_status status = mc_import_prepare_keys(target->db, table, target->key_columns, target->key_count, &keys, error);
-    int step = SQLITE_DONE;
-    while (status == MC_OK && (step = sqlite3_step(keys)) == SQLITE_ROW)
-        status = add_pending(target, keys, error);
-    if (status == MC_OK && step != SQLITE_DONE)
-        status =
-            mc_fail_sqlite(error, target->db, step, "import of \"%.80s\", pending keys of \"%.80s\"", target->table, table->pending->table);
-    sqlite3_finalize(keys);
-    return status;
-}
-
-/// Whether foreign keys are enforced. If so, removing a row until the import's end would also remove its children, which are found by
-/// indexes.
-static bool enforces_foreign_keys(sqlite3 *db)
-{
-    int enforces = 0;
-    (void)sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_FKEY, -1, &enforces);
-    return enforces != 0;
-}
-
-mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error)
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool defers_indexes, mc_error *error)
 {
     size_t size = 0;
     target->incoming.large = &target->large;
-    target->takes_apart = takes_apart && target->mode != MC_IMPORT_DELETE && !enforces_foreign_keys(target->db);
+    // Where foreign keys are enforced, the children of replaced rows are found by indexes.
+    target->defers_indexes = defers_indexes && target->mode != MC_IMPORT_DELETE && !mc_import_enforces_foreign_keys(target->db);
     const int result = mc_incoming_register(target->db, table->column_count, &size);
     if (result != SQLITE_OK)
         return mc_fail_sqlite(error, target->db, result, "import of \"%.80s\"", target->table);
-    mc_status status = mc_import_runs_row_by_row(target->db, target->table, &target->row_by_row, error);
-    target->takes_apart = target->takes_apart && !target->row_by_row;
+    mc_status status = mc_import_runs_row_by_row(target->db, table, target->key_columns, target->key_count, &target->row_by_row, error);
+    target->defers_indexes = target->defers_indexes && !target->row_by_row;
     if (status == MC_OK)
         status = mc_import_prepare_write(target->db, table, target->key_columns, target->key_count, size, &target->incoming, &target->write,
                                          error);
     if (status != MC_OK || table->pending == NULL)
         return status;
-    status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, &target->divert, error);
-    if (status == MC_OK && target->large.count > 0)
-        status =
-            mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, &target->large, &target->released, error);
+    status = mc_pending_keys_open(&target->pending, target->db, table, target->key_columns, target->key_count, error);
+    const mc_key_comparison *const comparisons = target->pending.comparisons;
     if (status == MC_OK)
-        status = load_pending(target, table, error);
-    return status;
+        status = mc_import_prepare_divert(target->db, table, target->key_columns, target->key_count, comparisons, &target->divert, error);
+    if (status == MC_OK && target->large.count > 0)
+        status = mc_import_prepare_released(target->db, table, target->key_columns, target->key_count, comparisons, &target->large,
+                                            &target->released, error);
+    return status == MC_OK ? mc_pending_keys_read(&target->pending, target->db, table, error) : status;
 }
 
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error)
@@ -164,7 +107,7 @@ mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_pa
 
 mc_status mc_import_target_defer_indexes(mc_import_target *target, bool *dropped, mc_error *error)
 {
-    if (!target->takes_apart)
+    if (!target->defers_indexes)
         return MC_OK;
     return mc_deferred_indexes_drop(&target->indexes, target->db, target->table, target->inserted, dropped, error);
 }
@@ -198,13 +141,10 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error)
         result = run_for_none(target, target->divert);
     if (result == SQLITE_OK && target->released != NULL)
         result = run_for_none(target, target->released);
+    if (result == SQLITE_OK)
+        result = mc_pending_keys_renew(&target->pending);
     return result == SQLITE_OK ? MC_OK
                                : mc_fail_sqlite(error, target->db, result, "import of \"%.80s\", after dropping indexes", target->table);
-}
-
-mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error)
-{
-    return mc_set_aside_put_back(&target->aside, target->db, target->table, error);
 }
 
 mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error)
@@ -218,13 +158,10 @@ void mc_import_target_close(mc_import_target *target)
     sqlite3_finalize(target->divert);
     sqlite3_finalize(target->released);
     mc_large_columns_close(&target->large);
-    mc_set_aside_free(&target->aside);
     mc_deferred_indexes_free(&target->indexes);
-    mc_key_set_free(&target->pending);
-    mc_byte_buffer_free(&target->key_text);
+    mc_pending_keys_close(&target->pending);
     mc_free(target->changes);
     mc_free(target->skipped);
     mc_free(target->key_columns);
-    mc_free(target->first_key);
     mc_free(target->table);
 }

@@ -4,32 +4,28 @@
 
 #include "import/mc_deferred_indexes.h"
 #include "import/mc_incoming.h"
-#include "import/mc_key_set.h"
 #include "import/mc_large_columns.h"
-#include "import/mc_set_aside.h"
+#include "import/mc_pending_keys.h"
 #include "mc_import.h"
 
 /// A table that an import writes to. Zeroed memory is one that was not opened.
 typedef struct mc_import_target {
     sqlite3 *db;  // borrowed
     char *table;
-    char *first_key;  // the name of its column
     mc_import_mode mode;
     size_t column_count;
     size_t *key_columns;  // their numbers
     size_t key_count;
-    bool row_by_row;  // the table has triggers, or a constraint that ignores rows
+    bool row_by_row;  // see mc_row_by_row.h
     mc_incoming incoming;
     sqlite3_stmt *write;     // insert or upsert of a batch; delete of one key
     sqlite3_stmt *divert;    // one row to the table of original states; NULL without protection
     sqlite3_stmt *released;  // large values that such a row releases; NULL without large columns
     mc_large_columns large;
-    mc_key_set pending;
-    bool takes_apart;    // pending rows and indexes may be out of the table until the end
-    mc_set_aside aside;  // pending rows
+    mc_pending_keys pending;
+    bool defers_indexes;  // indexes may be dropped until the end
     mc_deferred_indexes indexes;
     int64_t inserted;
-    mc_byte_buffer key_text;  // the key of several columns in progress
     uint8_t *changes;         // per row of a batch
     bool *skipped;            // per row: whether it is diverted
     size_t row_capacity;
@@ -40,9 +36,9 @@ typedef struct mc_import_target {
 mc_status mc_import_target_open(mc_import_target *target, sqlite3 *db, const mc_import_table *table, mc_connection *connection,
                                 mc_error *error);
 
-/// Prepares the statements and reads the pending keys, inside of the import's savepoint. `takes_apart`: pending rows and
-/// indexes may be out of the table until the import's end, because no reader sees it before.
-mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool takes_apart, mc_error *error);
+/// Prepares the statements and reads the pending keys, inside of the import's savepoint. `defers_indexes`: indexes may
+/// be missing until the import's end, because no reader sees the table before.
+mc_status mc_import_target_prepare(mc_import_target *target, const mc_import_table *table, bool defers_indexes, mc_error *error);
 
 /// Fails with MC_ERROR_NO_MEMORY, naming the table.
 mc_status mc_import_target_fail_memory(const mc_import_target *target, mc_error *error);
@@ -61,8 +57,7 @@ mc_status mc_import_target_renew(mc_import_target *target, mc_error *error);
 /// Stores a part of a large value.
 mc_status mc_import_target_take_part(mc_import_target *target, const mc_large_part *part, mc_error *error);
 
-/// Put back rows and indexes: the rows of all tables first, because new indexes make all statements older than the schema.
-mc_status mc_import_target_put_back(mc_import_target *target, mc_error *error);
+/// Makes the dropped indexes again.
 mc_status mc_import_target_make_indexes(mc_import_target *target, mc_error *error);
 
 void mc_import_target_close(mc_import_target *target);

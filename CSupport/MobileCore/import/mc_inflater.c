@@ -38,11 +38,24 @@ static mc_status settle_text(const mc_inflater *inflater, mc_error *error)
     return inflater->sink(inflater->context, inflater->buffer, 0, error);
 }
 
+/// Whether the input is a text whose first letter is that of a zlib stream, as "HTTP/1.1 500" is.
+static bool looks_like_text(const mc_inflater *inflater)
+{
+    const uint8_t *const header = inflater->header;
+    const bool is_header = (header[0] * 256 + header[1]) % 31 == 0;  // RFC 1950, 2.2
+    return inflater->kind == MC_INFLATER_ZLIB && inflater->header_length == 2 && !is_header && header[0] >= ' ' && header[1] >= ' '
+        && header[1] < 0x7F;
+}
+
 static mc_status fail_damaged(const mc_inflater *inflater, mc_error *error)
 {
     const mc_status status = settle_text(inflater, error);
     if (status != MC_OK)
         return status;
+    if (looks_like_text(inflater))
+        return mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0,
+                          "the input begins with \"%c%c\": it is neither JSON nor a zlib or gzip stream, but looks like another text",
+                          inflater->header[0], inflater->header[1]);
     const char *const reason = inflater->stream.msg != NULL ? inflater->stream.msg : "damaged";
     return mc_fail_at(error, MC_ERROR_COMPRESSION, inflater->bytes_in, 0, "%s stream, byte %lld: %s",
                       inflater->kind == MC_INFLATER_GZIP ? "gzip" : "zlib", (long long)inflater->bytes_in, reason);
@@ -102,6 +115,8 @@ mc_status mc_inflater_push(mc_inflater *inflater, const void *bytes, size_t leng
 {
     const uint8_t *at = bytes, *const end = at + length;
     mc_status status = inflater->kind == MC_INFLATER_UNKNOWN ? begin(inflater, *at, error) : MC_OK;
+    for (size_t byte = 0; byte < length && inflater->header_length < sizeof inflater->header; byte++)
+        inflater->header[inflater->header_length++] = at[byte];
     if (status == MC_OK && inflater->kind == MC_INFLATER_PLAIN) {
         inflater->bytes_in += (int64_t)length;
         inflater->bytes_out += (int64_t)length;

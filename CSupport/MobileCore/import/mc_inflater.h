@@ -30,6 +30,8 @@ typedef struct mc_inflater {
     bool complete;  ///< a deflated stream has ended, and was intact
     bool ready;     ///< `stream` is to be closed
     int64_t bytes_in, bytes_out;
+    uint8_t header[2];  ///< the first bytes of the input
+    size_t header_length;
     uint8_t *buffer;  ///< the memory of the next piece; the sink may replace it for a time
     z_stream stream;
 } mc_inflater;

@@ -21,9 +21,13 @@ MC_NONNULL_BEGIN
 
 typedef struct mc_blob_writer mc_blob_writer;
 
+/// The announced length of a value without content.
+enum { MC_BLOB_EMPTY = -2 };
+
+/// Zeroed: bytes, of any length.
 typedef struct mc_blob_writer_options {
     mc_blob_unit unit;
-    int64_t length;      ///< announced length in units, which must then be reached exactly; negative: unknown
+    int64_t length;      ///< announced length in units, or MC_BLOB_EMPTY, which must then be reached exactly; 0 and -1: unknown
     size_t chunk_size;   ///< bytes; 0: `mc_blob_chunk_size`
     int64_t timeout_ns;  ///< of each wait for the writer connection, as in `mc_checkout`
 } mc_blob_writer_options;

@@ -4,9 +4,11 @@
 /// one call, also the transaction of an import; an import that commits in batches causes one call per commit. Changes that were rolled
 /// back are not reported; changes that only a savepoint undid may be.
 ///
-/// SQLite reports no rows of WITHOUT ROWID tables and of virtual tables, and no rows of a DELETE without WHERE: such a commit is reported
-/// as one that may have changed any table. A row that is replaced by another one (REPLACE) is not reported. Writes of other pools and
-/// processes are not seen.
+/// A row that gets another rowid is reported under both, a row that another one replaces (REPLACE) under its own. SQLite names no rows of
+/// WITHOUT ROWID tables and of virtual tables: such a commit is reported as one that may have changed any table. A build of SQLite without
+/// the preupdate hook (SQLITE_ENABLE_PREUPDATE_HOOK) names neither old rowids nor replaced rows nor those of a DELETE without WHERE: there
+/// each UPDATE is reported as a change of any row of its table, and replaced rows are not reported. Writes of other pools and processes are
+/// not seen. The update hook and the preupdate hook of the writer belong to the pool, which sets them with its first observer.
 #ifndef MC_CHANGES_H
 #define MC_CHANGES_H
 
@@ -25,7 +27,7 @@ typedef struct mc_table_changes {
     const char *table;
     const int64_t *MC_NULLABLE keys;  ///< rowids of the rows inserted, updated and deleted: each once, in ascending order
     size_t key_count;
-    bool any_key;  ///< more than MC_CHANGED_KEYS_MAXIMUM rows have changed: there are no keys
+    bool any_key;  ///< any row may have changed, as after more than MC_CHANGED_KEYS_MAXIMUM changes: there are no keys
 } mc_table_changes;
 
 /// The changes of a commit, as far as the observer requested them. Valid during the call.

@@ -19,8 +19,9 @@
 /// as well: its next call fails with MC_ERROR_SQLITE (SQLITE_ABORT_ROLLBACK).
 ///
 /// Pending protection: rows whose key has a row in the table of original states are not written to the target; their values are written
-/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. If the last rows of a
-/// table are pending and few, a large import removes them until it finishes: a table is filled fastest at its end.
+/// to that table instead. The pending keys are read when the import opens, and must not change while it runs. Keys are equal if they meet
+/// the same row of the target: after the conversion by the column's type, in the collation of the key. Integers below 2^53, and texts with
+/// the collation BINARY in a UTF-8 database, are looked up in memory; other keys cost a SELECT for each row.
 ///
 /// Large values (mc_blob.h): columns of the types MC_COLUMN_LARGE_TEXT and MC_COLUMN_LARGE_BLOB get the ids of values that the import
 /// stores in chunks as they arrive, in its own transaction, regardless of their length. A value that a row no longer refers to is dropped
@@ -29,8 +30,9 @@
 /// Indexes of a table that is being filled are made at the end of the import: those that are not unique are dropped when it has inserted
 /// 4,096 rows and the table has at most as many others.
 ///
-/// Triggers on the target make SQLite collect a chunk's rows first. The rows are then handed over one by one, at the cost of a prepared
-/// INSERT, so that an error still names its row.
+/// Triggers on the target make SQLite collect a chunk's rows first, and enforced foreign keys are checked at the end of a statement. The rows
+/// are then handed over one by one, so that an error still names its row, and no later row repairs it: an import of a table with references
+/// takes 1.6 of the time.
 ///
 /// Order of calls: open, push any number of times, finish, free; with several texts, an end of the text and more pushes before finish.
 ///                 Imports on one connection end in the reverse of the order in which they were opened, as savepoints do.

@@ -38,7 +38,8 @@ typedef enum mc_journal {
     MC_JOURNAL_UNCHANGED = 1  ///< the journal mode of the file is not changed, for databases that belong to other programs
 } mc_journal;
 
-/// A warning that a reader keeps the write-ahead log from starting over, and that the log has grown to eight times `checkpoint_pages`.
+/// A warning that a reader keeps the write-ahead log from starting over, and that the log has grown to eight times `checkpoint_pages`; or
+/// that the log cannot be copied to the database: `reader` is NULL then.
 typedef struct mc_log_warning {
     const char *message;  ///< a whole sentence
     int64_t log_bytes;
@@ -61,6 +62,8 @@ typedef struct mc_pool_options {
     int secure_delete;            ///< 1: deleted content is overwritten, 0: it is not, -1: the library's default
     bool foreign_keys;            ///< whether FOREIGN KEY constraints are enforced
     bool read_only;               ///< no writer; every change is refused
+    bool immutable;               ///< with `read_only`: no process changes the file while it is open, which is not checked: it is not
+                                  ///< locked, and a write-ahead log needs no files, so that its folder may be one for reading only
     bool creates_file;            ///< whether a file that does not exist is created
     bool coalesces_log_writes;    ///< whether the writer's log is written in runs of up to 64 KB, see mc_vfs.h
     int64_t busy_timeout_ns;      ///< the wait of a check-out without a timeout, for the connection and for locks of other processes
@@ -70,7 +73,8 @@ typedef struct mc_pool_options {
     void *MC_NULLABLE trace_context;
     bool trace_values;
     bool trace_waits;  ///< `trace` is not called before `mc_pool_set_trace` enables it
-    /// Called once for each check-out of a reader that pins the log, on the writer's thread and after its commit. Keep it short.
+    /// Called once for each check-out of a reader that pins the log, and once until a checkpoint succeeds if one fails, on the writer's
+    /// thread and after its commit. Keep it short.
     void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
     void *MC_NULLABLE warn_context;
 } mc_pool_options;
@@ -108,11 +112,12 @@ MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *opti
 /// Admits no more callers (those that wait get MC_ERROR_CLOSED at once), waits for the holders of connections, and closes every
 /// connection. Before, it analyzes the tables whose indexes the queries have used, where that is worth its cost (`PRAGMA optimize`), a
 /// bounded part of each index, except with MC_JOURNAL_UNCHANGED. Afterwards every check-out fails with MC_ERROR_CLOSED; closing again
-/// has no effect. Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection.
+/// has no effect. Fails with MC_ERROR_MISUSE, and closes nothing, on a thread that holds a connection, also a loose one that it was the
+/// last to use.
 MC_MUST_USE mc_status mc_pool_close(mc_pool *pool, mc_error *MC_NULLABLE error);
 
-/// Closes the pool if it is open, and frees it: no thread may hold a connection, wait for one, or use the pool afterwards.
-/// NULL is allowed.
+/// Closes the pool if it is open, and frees it: no thread may hold a connection, wait for one, or use the pool afterwards. If this thread
+/// holds a connection, the pool is not freed. NULL is allowed.
 void mc_pool_free(mc_pool *MC_NULLABLE pool);
 
 /// Reads the settings in force, which do not change while the pool is open.
@@ -145,13 +150,14 @@ typedef struct mc_checkout {
     bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
     int64_t timeout_ns;             ///< the longest wait, on the monotonic clock: nanoseconds or one of MC_WAIT_...
     const char *MC_NULLABLE label;  ///< the holder's work, for the messages of waiting callers; copied, cut at 80 bytes
-    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return
+    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return. That of a nested check-out
+                                    ///< interrupts until its own return, and with it a statement around it that is on a row
 } mc_checkout;
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` is returned with `mc_pool_return`.
 /// Fails with MC_ERROR_TIMEOUT (the message names the holders of the connections), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
-/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, an invalid timeout), MC_ERROR_NO_MEMORY, and
-/// as opening a reader does.
+/// MC_ERROR_READ_ONLY (the writer of a read-only pool), MC_ERROR_MISUSE (a ticket in use, an invalid timeout; after a second, if this
+/// thread was the last to use all the loose connections that it waits for), MC_ERROR_NO_MEMORY, and as opening a reader does.
 MC_MUST_USE mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection *MC_NULLABLE *MC_NONNULL out,
                                        mc_error *MC_NULLABLE error);
 

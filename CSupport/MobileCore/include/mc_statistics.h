@@ -36,6 +36,7 @@ typedef struct mc_log_statistics {
     int64_t checkpoints;       ///< number of times that its pages were copied to the database
     int64_t copied_pages;      ///< pages in the log whose copying was finished then, all checkpoints together
     int64_t held_checkpoints;  ///< checkpoints that readers kept from copying all pages, or the log from starting over
+    int64_t failed_checkpoints;  ///< checkpoints that failed: the disk is full, or the file cannot be written
 } mc_log_statistics;
 
 /// One connection. Its counters are exact while it is not in use; those of a connection in use are of one of its last 16 returns.

@@ -19,6 +19,7 @@ typedef struct mc_changed_table {
 
 typedef struct mc_change_log {
     bool is_on;       ///< SQLite's hooks are set
+    bool sees_before;  ///< one of them names rows before their change
     bool is_telling;  ///< observers are being called; a read by one of them on the writer does not notify them again
     bool any_table;
     mc_changed_table *tables;  ///< kept from one transaction to the next

@@ -9,6 +9,7 @@
 
 #include "base/mc_memory.h"
 #include "pool/mc_checkout.h"
+#include "pool/mc_preupdate.h"
 
 struct mc_observer {
     mc_observer *next;
@@ -92,26 +93,49 @@ static void note_key(mc_changed_table *table, int64_t key)
     table->keys[table->count++] = key;
 }
 
-static void row_changed(void *context, int operation, const char *schema, const char *name, sqlite3_int64 key)
+/// Notes the table of a change. NULL: it is not observed.
+static mc_changed_table *note_table(mc_connection *connection, const char *schema, const char *name)
 {
-    mc_connection *connection = context;
-    (void)operation;
-    if (connection->changes.pauses > 0)
-        return;
-    connection->changes.named_rows++;
     if (strcmp(schema, "main") != 0 || sqlite3_strnicmp(name, "sqlite_", 7) == 0)  // SQLite's own rows, such as ANALYZE's
-        return;
+        return NULL;
     mc_changed_table *table = find_table(connection, name);
     if (table == NULL) {
         connection->changes.any_table = true;
-        return;
+        return NULL;
     }
     if (!table->is_changed) {
         table->is_changed = true;
         look_for_observers(connection->pool, table);
     }
-    if (table->is_watched)
-        note_key(table, key);
+    return table->is_watched ? table : NULL;
+}
+
+static void row_changed(void *context, int operation, const char *schema, const char *name, sqlite3_int64 key)
+{
+    mc_connection *connection = context;
+    if (connection->changes.pauses > 0)
+        return;
+    connection->changes.named_rows++;
+    mc_changed_table *const table = note_table(connection, schema, name);
+    if (table == NULL)
+        return;
+    note_key(table, key);
+    // It may have had another rowid, which this hook does not name.
+    table->any_key = table->any_key || (operation == SQLITE_UPDATE && !connection->changes.sees_before);
+}
+
+/// Names the rows that `row_changed` does not: the old one of a row that gets another rowid, and the one that a row replaces. For
+/// tables without rowids the keys are undefined; they are reported as any table.
+static void row_changes(void *context, sqlite3 *db, int operation, const char *schema, const char *name, sqlite3_int64 before,
+                        sqlite3_int64 after)
+{
+    mc_connection *connection = context;
+    (void)db;
+    if (connection->changes.pauses > 0 || operation == SQLITE_INSERT || (operation == SQLITE_UPDATE && before == after))
+        return;
+    mc_changed_table *const table = note_table(connection, schema, name);
+    if (table != NULL)
+        note_key(table, before);
 }
 
 /// Discards the record: later changes belong to another transaction.
@@ -185,6 +209,7 @@ void mc_changes_begin(mc_connection *writer)
     if (is_wanted != writer->changes.is_on) {
         writer->changes.is_on = is_wanted;
         (void)sqlite3_update_hook(writer->db, is_wanted ? row_changed : NULL, writer);
+        writer->changes.sees_before = mc_preupdate_set(writer->db, is_wanted ? row_changes : NULL, writer);
     }
     if (is_wanted)
         forget(writer);

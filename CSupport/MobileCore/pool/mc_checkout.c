@@ -88,15 +88,24 @@ static mc_status check_timeout(const mc_checkout *checkout, mc_error *error)
 /// With the pool locked: waits as a thread. On failure the error is in `waiter->failure`.
 static void wait_in_line(mc_pool *pool, mc_waiter *waiter, int64_t started_ns)
 {
-    const int64_t timeout = mc_wait_ns(pool, waiter->checkout);
-    const int64_t deadline = timeout < INT64_MAX - started_ns ? started_ns + timeout : INT64_MAX;
+    const mc_checkout *const checkout = waiter->checkout;
+    const int64_t timeout = mc_wait_ns(pool, checkout);
+    const int64_t deadline = timeout >= 0 && timeout < INT64_MAX - started_ns ? started_ns + timeout : INT64_MAX;
+    int64_t wake = started_ns + mc_handover_ns(pool);
     mc_waiter_enqueue(pool, waiter);
     while (!waiter->is_done) {
-        if (timeout < 0) {
+        if (wake > deadline)
+            wake = deadline;
+        if (wake == INT64_MAX) {
             (void)pthread_cond_wait(&waiter->wake, &pool->mutex);
-        } else if (!mc_condition_wait_until(&waiter->wake, &pool->mutex, deadline) && !waiter->is_done) {
-            (void)mc_fail_waited(pool, waiter->checkout, mc_monotonic_ns() - started_ns, &waiter->failure);
-            mc_end_wait(pool, waiter, NULL, NULL);
+        } else if (!mc_condition_wait_until(&waiter->wake, &pool->mutex, wake) && !waiter->is_done) {
+            if (wake == deadline)
+                (void)mc_fail_waited(pool, checkout, mc_monotonic_ns() - started_ns, &waiter->failure);
+            else if (mc_waits_for_itself(pool, checkout->writer))
+                (void)mc_fail_waits_for_itself(pool, checkout, &waiter->failure);
+            if (waiter->failure.code != MC_OK)
+                mc_end_wait(pool, waiter, NULL, NULL);
+            wake = INT64_MAX;
         }
     }
     mc_has_left(pool);
@@ -123,8 +132,27 @@ static mc_status wait_for_connection(mc_pool *pool, const mc_checkout *checkout,
 /// With the pool locked: makes check-outs of this thread nest in the connection from now on.
 static void tie_to_thread(mc_connection *connection)
 {
-    connection->owner = pthread_self();
-    connection->has_owner = true;
+    connection->owner = mc_thread_number();
+    atomic_store_explicit(&connection->user, mc_thread_number(), memory_order_relaxed);
+}
+
+/// Nests a check-out in the connection that this thread holds. The pool is locked at the call and unlocked afterwards.
+static mc_status nest(mc_pool *pool, mc_connection *held, const mc_checkout *checkout, mc_error *error)
+{
+    mc_ticket *const ticket = checkout->ticket;
+    if (ticket != NULL && !mc_ticket_holds(held, ticket)) {
+        (void)pthread_mutex_unlock(&pool->mutex);  // the ticket's lock comes before the pool's
+        const mc_status status = mc_ticket_attach(pool, ticket, checkout, error);
+        if (status != MC_OK)
+            return status;
+        (void)pthread_mutex_lock(&pool->mutex);
+        held->depth++;
+        mc_ticket_push(held, ticket);
+    } else {
+        held->depth++;
+    }
+    (void)pthread_mutex_unlock(&pool->mutex);
+    return MC_OK;
 }
 
 mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connection **out, mc_error *error)
@@ -135,14 +163,13 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
     if (status != MC_OK)
         return status;
     (void)pthread_mutex_lock(&pool->mutex);
-    mc_connection *held = checkout->loose ? NULL : mc_pool_held_by(pool, pthread_self(), !checkout->writer);
+    mc_connection *const held = checkout->loose ? NULL : mc_pool_held_by(pool, !checkout->writer);
     if (held != NULL) {
-        held->depth++;
-        (void)pthread_mutex_unlock(&pool->mutex);
-        *out = held;
-        return MC_OK;
+        status = nest(pool, held, checkout, error);
+        *out = status == MC_OK ? held : NULL;
+        return status;
     }
-    if (checkout->ticket != NULL) {  // the ticket's lock comes before the pool's
+    if (checkout->ticket != NULL) {
         (void)pthread_mutex_unlock(&pool->mutex);
         status = mc_ticket_attach(pool, checkout->ticket, checkout, error);
         if (status != MC_OK)
@@ -152,6 +179,7 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
     const mc_finding finding = find(pool, checkout, out, &failure);
     if (finding == FOUND_CONNECTION) {
         mc_activate(*out, checkout);
+        atomic_store_explicit(&(*out)->user, mc_thread_number(), memory_order_relaxed);
         if (!checkout->loose)
             tie_to_thread(*out);
         (void)pthread_mutex_unlock(&pool->mutex);
@@ -168,8 +196,10 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
         mc_ticket_detach(checkout->ticket);
         if (error != NULL)
             *error = failure;
-    } else if (!checkout->loose) {
-        mc_connection_adopt(*out);
+    } else {
+        atomic_store_explicit(&(*out)->user, mc_thread_number(), memory_order_relaxed);
+        if (!checkout->loose)
+            mc_connection_adopt(*out);
     }
     return status;
 }
@@ -245,12 +275,17 @@ static void settle(mc_connection *connection)
 /// Ends one check-out. Returns whether it was the outermost one.
 static bool leave(mc_pool *pool, mc_connection *connection)
 {
-    // Only the thread that a connection is tied to nests in it, so that thread needs no lock to read the depth.
-    if (connection->has_owner && pthread_equal(connection->owner, pthread_self()))
+    mc_ticket *ended = NULL;
+    // Only the thread that a connection is tied to nests in it, so that thread needs no lock to read the depth and the innermost ticket.
+    const bool is_tied = connection->owner == mc_thread_number();
+    if (is_tied && (connection->depth == 1 || connection->ticket == NULL))
         return --connection->depth == 0;
     (void)pthread_mutex_lock(&pool->mutex);
     const bool is_outermost = --connection->depth == 0;
+    if (!is_outermost && connection->ticket != NULL && connection->ticket->depth > connection->depth)
+        ended = mc_ticket_pop(connection);
     (void)pthread_mutex_unlock(&pool->mutex);
+    mc_ticket_detach(ended);
     return is_outermost;
 }
 
@@ -266,7 +301,7 @@ void mc_pool_return(mc_pool *pool, mc_connection *connection)
     (void)pthread_mutex_lock(&pool->mutex);
     mc_connection_note_return(connection);
     connection->is_active = false;
-    connection->has_owner = false;
+    connection->owner = 0;
     connection->ticket = NULL;
     if (!connection->is_writer) {
         mc_connection **link = &pool->active_readers;

@@ -2,13 +2,9 @@
 #if !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L  // for nanosleep, which standard C does not have
 #endif
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "pool/mc_pool_internal.h"
 
@@ -106,13 +102,6 @@ static mc_status set_journal(mc_connection *connection, mc_error *error)
     return MC_OK;
 }
 
-/// Reads the schema, so that an invalid database file or a permanent lock is reported when the connection is opened, not by a later call.
-static mc_status probe(mc_connection *connection, mc_error *error)
-{
-    const int code = sqlite3_exec(connection->db, "SELECT 1 FROM sqlite_schema LIMIT 1", NULL, NULL, NULL);
-    return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "open \"%s\"", connection->pool->path);
-}
-
 static mc_status apply_options(mc_connection *connection, mc_error *error)
 {
     const mc_pool_options *options = &connection->pool->options;
@@ -121,7 +110,7 @@ static mc_status apply_options(mc_connection *connection, mc_error *error)
     if (connection->is_writer)  // before the first read: a new file gets this size, an existing one keeps its own
         status = set(connection, "page_size", options->page_size < 0 ? 4096 : options->page_size, error);
     if (status == MC_OK)
-        status = probe(connection, error);  // before the switch to WAL, which does not report an invalid database file
+        status = mc_file_probe(connection, error);  // before the switch to WAL, which does not report an invalid database file
     if (status == MC_OK)
         status = set_journal(connection, error);
     if (status == MC_OK)
@@ -179,85 +168,6 @@ static mc_status watch(mc_connection *writer, mc_error *error)
     return MC_OK;
 }
 
-/// The folder that a path leads to: whether it is there, and whether files can be made in it.
-static void look_at_folder(const char *path, bool *exists, bool *forbids)
-{
-    *exists = true;
-    *forbids = false;
-    char folder[4096] = ".";
-    const char *const end = strrchr(path, '/');
-    if (end != NULL) {
-        const size_t length = end == path ? 1 : (size_t)(end - path);
-        if (length >= sizeof folder)
-            return;
-        memcpy(folder, path, length);
-        folder[length] = '\0';
-    }
-    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) == 0)
-        return;
-    *exists = errno != ENOENT;
-    *forbids = errno == EACCES || errno == EROFS;
-}
-
-/// Reports a file that cannot be opened. SQLite only says that it is unable to; the file system knows why.
-/// @param must_exist  whether the file may not be created
-static mc_status fail_to_open(const char *path, bool must_exist, int sqlite_code, sqlite3 *db, mc_error *error)
-{
-    mc_status result = must_exist ? MC_ERROR_NOT_FOUND : MC_ERROR_SQLITE;
-    const char *reason = NULL;
-    struct stat status;
-    const bool exists = stat(path, &status) == 0;
-    bool has_folder = true, is_forbidden = false;
-    look_at_folder(path, &has_folder, &is_forbidden);
-    if (exists && S_ISDIR(status.st_mode)) {
-        result = MC_ERROR_NOT_FOUND;
-        reason = "it is a folder; give the path of a file";
-    } else if (!has_folder) {
-        result = MC_ERROR_NOT_FOUND;
-        reason = "its folder does not exist; create the folder, or correct the path";
-    } else if (!exists && must_exist) {
-        reason = "the file does not exist";
-    } else if (exists && faccessat(AT_FDCWD, path, R_OK | W_OK, AT_EACCESS) != 0 && errno == EACCES) {
-        result = MC_ERROR_IO;
-        reason = "the user of this process may not read and write it";
-    } else if (!exists && is_forbidden) {
-        result = MC_ERROR_IO;
-        reason = "the user of this process may not create files in its folder";
-    }
-    if (reason == NULL)
-        (void)mc_fail_sqlite(error, db, sqlite_code, "open \"%s\"", path);
-    else
-        (void)mc_fail(error, result, "open \"%s\": %s", path, reason);
-    if (error != NULL) {
-        error->code = result;
-        error->sqlite_code = sqlite_code;
-    }
-    return result;
-}
-
-static mc_status open_handle(mc_connection *connection, mc_error *error)
-{
-    const mc_pool *pool = connection->pool;
-    int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
-    if (!pool->options.read_only)
-        flags |= SQLITE_OPEN_READWRITE | (connection->is_writer && pool->options.creates_file ? SQLITE_OPEN_CREATE : 0);
-    else
-        flags |= SQLITE_OPEN_READONLY;
-    const int code = sqlite3_open_v2(pool->path, &connection->db, flags, connection->is_writer ? pool->writer_vfs : pool->vfs);
-    // SQLite opens a file that may not be written for reading, and complains at the first write.
-    if (code == SQLITE_OK && (flags & SQLITE_OPEN_READWRITE) && sqlite3_db_readonly(connection->db, "main") == 1) {
-        const mc_status status = mc_fail(error, MC_ERROR_IO, "open \"%s\": the user of this process may only read it", pool->path);
-        if (error != NULL)
-            error->sqlite_code = SQLITE_READONLY;
-        return status;
-    }
-    if (code == SQLITE_OK)
-        return MC_OK;
-    if ((code & 0xFF) == SQLITE_CANTOPEN)
-        return fail_to_open(pool->path, !(flags & SQLITE_OPEN_CREATE), code, connection->db, error);
-    return mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);
-}
-
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error)
 {
     *out = NULL;
@@ -270,7 +180,7 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     connection->busy_limit_ns = pool->options.busy_timeout_ns;
     atomic_init(&connection->interrupted, false);
 
-    mc_status status = open_handle(connection, error);
+    mc_status status = mc_file_open(connection, error);
     if (status == MC_OK && sqlite3_busy_handler(connection->db, wait_while_busy, connection) != SQLITE_OK)
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
     if (status == MC_OK)

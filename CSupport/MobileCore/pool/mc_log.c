@@ -5,6 +5,7 @@
 ///     8 times that number       a reader pins it: a warning names the oldest reader, once for each of its check-outs
 ///     POSTPONED_BYTES           for commits that postpone it (large values): copied back from this size on, if that is later
 ///     log_limit_bytes           a write begins only when the log can start over, or fails at its timeout
+///     a checkpoint that fails   a warning, once until one succeeds; the log grows meanwhile
 ///
 /// A reader never loses its snapshot and never waits; the writer waits. A transaction that has begun may finish, so the log holds at
 /// most its limit and one transaction.
@@ -79,6 +80,21 @@ static void warn(mc_connection *writer, int frames)
     options->warn(options->warn_context, &warning);
 }
 
+/// Warns that the log cannot be copied back, as where the file's disk is full or its rights have changed, once until it can.
+static void warn_of_failure(mc_connection *writer, int code)
+{
+    mc_pool *const pool = writer->pool;
+    if (pool->options.warn == NULL || writer->has_warned_of_failure)
+        return;
+    writer->has_warned_of_failure = true;
+    char message[320];
+    const int64_t bytes = bytes_of(writer, writer->log_frames);
+    sqlite3_snprintf((int)sizeof message, message,
+                     "the write-ahead log of \"%.80s\" cannot be copied to the database (%s): it has %.1f MB, and grows until it can",
+                     pool->path, sqlite3_errstr(code), (double)bytes / 1e6);
+    pool->options.warn(pool->options.warn_context, &(mc_log_warning){.message = message, .log_bytes = bytes});
+}
+
 /// Copies the log back. `waits_ns`: the longest wait for readers, so that the log starts over; negative: it need not start over.
 static int checkpoint(mc_connection *writer, const char *schema, int64_t waits_ns)
 {
@@ -90,12 +106,17 @@ static int checkpoint(mc_connection *writer, const char *schema, int64_t waits_n
     const int code = sqlite3_wal_checkpoint_v2(writer->db, schema, waits_ns < 0 ? SQLITE_CHECKPOINT_PASSIVE : SQLITE_CHECKPOINT_RESTART,
                                                &frames, &copied);
     writer->busy_limit_ns = busy_limit;
-    const bool is_held = code == SQLITE_BUSY || copied < frames;
+    const bool is_held = code == SQLITE_BUSY || copied < frames, has_failed = code != SQLITE_OK && code != SQLITE_BUSY;
     (void)pthread_mutex_lock(&pool->mutex);
     pool->statistics.log.checkpoints++;
     pool->statistics.log.copied_pages += copied > 0 ? copied : 0;
-    pool->statistics.log.held_checkpoints += is_held;
+    pool->statistics.log.held_checkpoints += is_held && !has_failed;
+    pool->statistics.log.failed_checkpoints += has_failed;
     (void)pthread_mutex_unlock(&pool->mutex);
+    if (has_failed)
+        warn_of_failure(writer, code);
+    else
+        writer->has_warned_of_failure = false;
     return code == SQLITE_OK && is_held ? SQLITE_BUSY : code;
 }
 
@@ -138,11 +159,26 @@ void mc_log_postpone(mc_connection *writer, bool is_postponed)
     writer->postpones_checkpoint = is_postponed;
 }
 
+/// Whether a statement of the connection reads: its snapshot keeps the log from starting over, and no wait ends that.
+static bool reads_itself(const mc_connection *writer)
+{
+    const mc_statement *statement = writer->in_use.first;
+    while (statement != NULL && !statement->stepping)
+        statement = statement->next;
+    return statement != NULL;
+}
+
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error)
 {
     const int64_t limit = writer->pool->options.log_limit_bytes;
     if (limit == 0 || bytes_of(writer, writer->log_frames) <= limit)
         return MC_OK;
+    if (reads_itself(writer))
+        return mc_fail(
+            error, MC_ERROR_TIMEOUT,
+            "no write: the write-ahead log has %.1f MB, above its limit of %.1f MB, and a statement of this connection that is on "
+            "a row keeps it from starting over; end it, or begin a transaction before it",
+            (double)bytes_of(writer, writer->log_frames) / 1e6, (double)limit / 1e6);
     const int code = checkpoint(writer, "main", writer->busy_limit_ns);
     if (code == SQLITE_OK) {
         writer->log_frames = 0;  // the next frame is written at the log's start

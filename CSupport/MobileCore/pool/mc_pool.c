@@ -3,6 +3,8 @@
 #include "mc_vfs.h"
 #include "pool/mc_checkout.h"
 
+enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
+
 static mc_status fail_memory(mc_error *error)
 {
     return mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a pool");
@@ -134,6 +136,7 @@ mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *optio
     status = take_own_path(pool, first, error);
     if (status != MC_OK)
         goto done;
+    mc_file_note(pool);
     status = mc_pool_read_settings(pool, first, error);
     if (status != MC_OK)
         goto done;
@@ -158,13 +161,37 @@ void mc_pool_set_trace(mc_pool *pool, mc_trace_mode mode)
     (void)pthread_mutex_unlock(&pool->mutex);
 }
 
+/// With the pool locked: waits until this thread is not the last user of a connection. False: it still is.
+static bool hands_over(mc_pool *pool)
+{
+    const int64_t deadline = mc_monotonic_ns() + mc_handover_ns(pool);
+    // A return signals nothing before the pool is closing.
+    while (mc_used_by_this_thread(pool) != NULL) {
+        const int64_t now = mc_monotonic_ns(), next = now + LOOK_AGAIN_NS;
+        if (now >= deadline)
+            return false;
+        (void)mc_condition_wait_until(&pool->drained, &pool->mutex, next < deadline ? next : deadline);
+    }
+    return true;
+}
+
+static mc_status fail_in_use(const mc_pool *pool, const mc_connection *held, mc_error *error)
+{
+    return mc_fail(error, MC_ERROR_MISUSE, "close of \"%s\": this thread still uses one of its connections, as \"%s\": end that work first",
+                   pool->path, held->label[0] != '\0' ? held->label : "work without a label");
+}
+
 mc_status mc_pool_close(mc_pool *pool, mc_error *error)
 {
     mc_waiter_list refused = {NULL, NULL};
     (void)pthread_mutex_lock(&pool->mutex);
-    if (mc_pool_held_by(pool, pthread_self(), true) != NULL) {
+    const mc_connection *held = mc_pool_held_by(pool, true);
+    if (held == NULL && !hands_over(pool))
+        held = mc_used_by_this_thread(pool);
+    if (held != NULL) {
+        const mc_status status = fail_in_use(pool, held, error);
         (void)pthread_mutex_unlock(&pool->mutex);
-        return mc_fail(error, MC_ERROR_MISUSE, "close of \"%s\": this thread still uses one of its connections", pool->path);
+        return status;
     }
     const bool is_first = !pool->is_closing;
     pool->is_closing = true;
@@ -194,8 +221,9 @@ void mc_pool_free(mc_pool *pool)
 {
     if (pool == NULL)
         return;
-    mc_ignore(mc_pool_close(pool, NULL));  // fails only if this thread holds a connection, against the contract
-    free_pool(pool);
+    // Fails only if this thread holds a connection, against the contract: its return needs the pool, which is not freed then.
+    if (mc_pool_close(pool, NULL) == MC_OK)
+        free_pool(pool);
 }
 
 void mc_pool_get_settings(mc_pool *pool, mc_pool_settings *settings)

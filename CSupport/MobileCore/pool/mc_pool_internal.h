@@ -51,9 +51,11 @@ struct mc_connection {
     mc_pool *pool;
     sqlite3 *db;
     bool is_writer;
+    atomic_ullong user;         ///< the number of the thread that used it last since its check-out; 0: none yet
     atomic_bool interrupted;    ///< every call fails from now on, except the end of the transaction
     int64_t busy_limit_ns;      ///< the longest wait for another process
     int64_t busy_since_ns;      ///< the start of the present wait
+    int64_t file_checked_ns;    ///< of the writer: the time at which its file was the one of its path
     bool has_dropped_values;    ///< whether large values were dropped since its check-out
     bool has_transaction;       ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
     bool is_rolled_back;        ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
@@ -62,6 +64,7 @@ struct mc_connection {
     int log_frames;             ///< of the writer: frames in the log after its last commit
     int64_t log_restarts_at;    ///< of the writer: the number of frames from which on the log should start over
     bool postpones_checkpoint;  ///< of the writer: its commits make no checkpoint before the log has 16 MB
+    bool has_warned_of_failure;  ///< of the writer: of checkpoints, since one succeeded
     bool has_warned_of_others;  ///< of the writer: of readers outside of the pool, since the log last started over
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
@@ -75,10 +78,9 @@ struct mc_connection {
 
     mc_connection *next;               ///< [pool] in the list of idle or of active readers
     bool is_active;                    ///< [pool]
-    bool has_owner;                    ///< [pool] whether `owner` counts
-    pthread_t owner;                   ///< [pool] the thread whose check-outs nest
+    unsigned long long owner;          ///< [pool] the number of the thread whose check-outs nest; 0: none
     int depth;                         ///< [pool] the number of nested check-outs
-    mc_ticket *ticket;                 ///< [pool] of the outermost check-out
+    mc_ticket *ticket;                 ///< [pool] the innermost one; NULL: no check-out has one
     int64_t active_since_ns;           ///< [pool]
     char label[MC_LABEL_SIZE];         ///< [pool]
     bool is_warned_of;                 ///< [pool] a warning has named this check-out
@@ -112,6 +114,8 @@ struct mc_ticket {
     atomic_bool interrupted;
     mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
     bool is_used;   ///< whether it has been in a pool
+    mc_ticket *outer;  ///< [pool] the ticket of a check-out around this one; NULL: there is none
+    int depth;         ///< [pool] of its check-out among those that nest
     // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the
     // pool.
     int64_t expired_ns;
@@ -121,6 +125,9 @@ struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< no connection is in use, and no wait is open
     char *path;
+    bool knows_file;  ///< whether `device` and `inode` count: not for files that the VFS keeps elsewhere
+    uint64_t device;
+    uint64_t inode;
     char *vfs;         ///< of the readers, copied; NULL: the system's
     char *writer_vfs;  ///< the same with the layer that only the writer needs
     mc_pool_options options;
@@ -150,6 +157,9 @@ int mc_condition_init(pthread_cond_t *condition);
 /// Waits until `deadline_ns` of the monotonic clock; false when it has passed.
 bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t deadline_ns);
 
+/// mc_waiters.c: the number of the calling thread, from 1 on. No other thread ever has it, as it may have the same pthread_t later.
+unsigned long long mc_thread_number(void);
+
 /// mc_pool_options.c
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
@@ -160,6 +170,15 @@ mc_status mc_pool_hooks_make(mc_pool *pool, const mc_pool_hooks *const *hooks, s
 mc_status mc_pool_hooks_open(mc_connection *connection, mc_error *error);
 void mc_pool_hooks_close(mc_pool *pool);
 void mc_pool_hooks_free(mc_pool *pool);
+
+/// mc_file.c: opens the file for a connection. Probe: reads the schema, so that an invalid database file or a permanent lock is reported
+/// when the connection is opened, not by a later call.
+mc_status mc_file_open(mc_connection *connection, mc_error *error);
+mc_status mc_file_probe(mc_connection *connection, mc_error *error);
+/// Notes the file of the first connection. Later connections are refused if its path leads to another one.
+void mc_file_note(mc_pool *pool);
+/// The error of a file that is no longer the one of its path.
+mc_status mc_file_fail_moved(const mc_pool *pool, mc_error *error);
 
 /// mc_connection.c: opens a connection with the pool's options; closing frees it (NULL is allowed).
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error);
@@ -185,6 +204,9 @@ void mc_changes_close(mc_connection *connection);
 void mc_log_watch(mc_connection *writer);
 void mc_log_postpone(mc_connection *writer, bool is_postponed);
 mc_status mc_log_make_room(mc_connection *writer, mc_error *error);
+
+/// mc_transaction.c: before a transaction or a statement of the writer begins to write: the file is still there, and the log has room.
+mc_status mc_connection_begin_write(mc_connection *writer, mc_error *error);
 
 /// mc_statistics.c, with the pool locked: notes the return of the connection. Its counters are copied at every 16th return only, because
 /// reading them from SQLite takes a fiftieth of the time of a look-up by key.

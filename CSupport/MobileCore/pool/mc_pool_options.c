@@ -53,6 +53,8 @@ mc_status mc_pool_check_options(const char *path, const mc_pool_options *options
 {
     const int page_size = options->page_size < 0 ? PAGE_SIZE_DEFAULT : options->page_size;
     mc_status status = check_path(path, error);
+    if (status == MC_OK && options->immutable && !options->read_only)
+        status = mc_fail(error, MC_ERROR_MISUSE, "an immutable database is opened for reading only: set that option as well");
     if (status == MC_OK)
         status = check_page_size(options->page_size, error);
     if (status == MC_OK && options->cache_bytes < page_size)

@@ -190,10 +190,22 @@ bool mc_statement_defer(mc_statement *statement, const mc_error *failure)
     return true;
 }
 
+/// Before a statement runs: one that is a transaction of its own, or begins one, begins to write.
+static mc_status check_write(mc_connection *connection, sqlite3_stmt *handle, mc_error *error)
+{
+    if (!connection->is_writer || sqlite3_get_autocommit(connection->db) == 0)
+        return MC_OK;
+    // BEGIN and SAVEPOINT have no columns, and write nothing themselves.
+    const bool reads = sqlite3_stmt_readonly(handle) != 0 && sqlite3_column_count(handle) > 0;
+    return reads ? MC_OK : mc_connection_begin_write(connection, error);
+}
+
 mc_status mc_statement_step(mc_statement *statement, bool *has_row, mc_error *error)
 {
     *has_row = false;
-    const mc_status status = mc_connection_check(statement->connection, error);
+    mc_status status = mc_connection_check(statement->connection, error);
+    if (status == MC_OK && !statement->stepping && statement->deferred == NULL)
+        status = check_write(statement->connection, statement->handle, error);
     if (status != MC_OK)
         return status;
     if (statement->deferred != NULL)
@@ -243,10 +255,12 @@ static int run_to_end(sqlite3 *db, sqlite3_stmt *statement, int64_t *changes)
 mc_status mc_statement_run(mc_statement *statement, int64_t *changes, mc_error *error)
 {
     int64_t changed = 0;
-    const mc_status status = mc_connection_check(statement->connection, error);
+    mc_status status = mc_connection_check(statement->connection, error);
+    leave_row(statement);
+    if (status == MC_OK)
+        status = check_write(statement->connection, statement->handle, error);
     if (status != MC_OK)
         return status;
-    leave_row(statement);
     mc_changes_begin_statement(statement->connection);
     const int code = run_to_end(statement->connection->db, statement->handle, &changed);
     if (code != SQLITE_DONE)
@@ -288,7 +302,11 @@ static mc_status run_script(mc_connection *connection, const char *sql, size_t l
             status = prepare_first(connection, sql, length, &handle, &tail, error);
         if (status != MC_OK || (handle == NULL && tail == sql))
             break;
-        if (handle != NULL) {
+        if (handle != NULL)
+            status = check_write(connection, handle, error);
+        if (status != MC_OK) {
+            (void)sqlite3_finalize(handle);
+        } else if (handle != NULL) {
             mc_changes_begin_statement(connection);
             const int code = run_to_end(connection->db, handle, changes);
             if (code != SQLITE_DONE)

@@ -42,9 +42,34 @@ mc_status mc_ticket_create(mc_ticket **out, mc_error *error)
     atomic_init(&ticket->interrupted, false);
     ticket->pool = NULL;
     ticket->is_used = false;
+    ticket->outer = NULL;
+    ticket->depth = 0;
     ticket->expired_ns = -1;
     *out = ticket;
     return MC_OK;
+}
+
+void mc_ticket_push(mc_connection *connection, mc_ticket *ticket)
+{
+    if (ticket == NULL)
+        return;
+    ticket->outer = connection->ticket;
+    ticket->depth = connection->depth;
+    connection->ticket = ticket;
+    if (atomic_load(&ticket->interrupted))
+        atomic_store(&connection->interrupted, true);
+}
+
+mc_ticket *mc_ticket_pop(mc_connection *connection)
+{
+    mc_ticket *const ticket = connection->ticket;
+    bool interrupted = false;
+    connection->ticket = ticket->outer;
+    ticket->outer = NULL;
+    for (mc_ticket *outer = connection->ticket; outer != NULL; outer = outer->outer)
+        interrupted = interrupted || atomic_load(&outer->interrupted);
+    atomic_store(&connection->interrupted, interrupted);
+    return ticket;
 }
 
 void mc_ticket_free(mc_ticket *ticket)
@@ -67,23 +92,26 @@ static mc_waiter *waiter_of(mc_pool *pool, const mc_ticket *ticket)
     return NULL;
 }
 
-static bool has_ticket(const mc_connection *connection, const mc_ticket *ticket)
+bool mc_ticket_holds(const mc_connection *connection, const mc_ticket *ticket)
 {
-    return connection != NULL && connection->is_active && connection->ticket == ticket;
+    const mc_ticket *held = connection != NULL && connection->is_active ? connection->ticket : NULL;
+    while (held != NULL && held != ticket)
+        held = held->outer;
+    return held != NULL;
 }
 
 /// Whether a connection was granted for the ticket.
 static bool is_granted(const mc_pool *pool, const mc_ticket *ticket)
 {
-    bool found = has_ticket(pool->writer, ticket);
+    bool found = mc_ticket_holds(pool->writer, ticket);
     for (const mc_connection *reader = pool->active_readers; reader != NULL && !found; reader = reader->next)
-        found = has_ticket(reader, ticket);
+        found = mc_ticket_holds(reader, ticket);
     return found;
 }
 
 static void interrupt_connection(mc_connection *connection, const mc_ticket *ticket)
 {
-    if (!has_ticket(connection, ticket))
+    if (!mc_ticket_holds(connection, ticket))
         return;
     atomic_store(&connection->interrupted, true);
     sqlite3_interrupt(connection->db);

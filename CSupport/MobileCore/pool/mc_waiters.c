@@ -73,16 +73,60 @@ void mc_copy_label(char *target, const char *label)
     target[length] = '\0';
 }
 
-mc_connection *mc_pool_held_by(mc_pool *pool, pthread_t thread, bool reader)
+unsigned long long mc_thread_number(void)
+{
+    // The one state that the pools of a process share: numbers are given once only.
+    static atomic_ullong last;
+    static _Thread_local unsigned long long number;
+    if (number == 0)
+        number = atomic_fetch_add_explicit(&last, 1, memory_order_relaxed) + 1;
+    return number;
+}
+
+mc_connection *mc_pool_held_by(mc_pool *pool, bool reader)
 {
     mc_connection *writer = pool->writer;
-    if (writer != NULL && writer->is_active && writer->has_owner && pthread_equal(writer->owner, thread))
+    const unsigned long long thread = mc_thread_number();
+    if (writer != NULL && writer->is_active && writer->owner == thread)
         return writer;
     for (mc_connection *held = reader ? pool->active_readers : NULL; held != NULL; held = held->next) {
-        if (held->has_owner && pthread_equal(held->owner, thread))
+        if (held->owner == thread)
             return held;
     }
     return NULL;
+}
+
+static bool is_used_here(const mc_connection *connection)
+{
+    return connection->is_active && atomic_load_explicit(&connection->user, memory_order_relaxed) == mc_thread_number();
+}
+
+bool mc_waits_for_itself(const mc_pool *pool, bool writer)
+{
+    if (writer)
+        return pool->writer != NULL && is_used_here(pool->writer);
+    const mc_connection *reader = pool->active_readers;
+    if (reader == NULL || pool->idle_readers != NULL || pool->readers_opening > 0)
+        return false;
+    while (reader != NULL && is_used_here(reader))
+        reader = reader->next;
+    return reader == NULL;
+}
+
+const mc_connection *mc_used_by_this_thread(const mc_pool *pool)
+{
+    if (pool->writer != NULL && is_used_here(pool->writer))
+        return pool->writer;
+    const mc_connection *reader = pool->active_readers;
+    while (reader != NULL && !is_used_here(reader))
+        reader = reader->next;
+    return reader;
+}
+
+int64_t mc_handover_ns(const mc_pool *pool)
+{
+    const int64_t busy = pool->options.busy_timeout_ns;
+    return busy >= 0 && busy < MC_HANDOVER_NS ? busy : MC_HANDOVER_NS;
 }
 
 mc_connection *mc_oldest_reader(const mc_pool *pool)
@@ -113,17 +157,19 @@ void mc_activate(mc_connection *connection, const mc_checkout *checkout)
 {
     mc_pool *pool = connection->pool;
     connection->is_active = true;
-    connection->has_owner = false;
+    connection->owner = 0;
+    atomic_store_explicit(&connection->user, 0, memory_order_relaxed);
     connection->depth = 1;
     connection->has_dropped_values = false;
     connection->is_warned_of = false;
     connection->counted.checkouts++;
-    connection->ticket = checkout->ticket;
     connection->active_since_ns = mc_monotonic_ns();
     pool->statistics.checkouts++;
     const int64_t timeout = mc_wait_ns(pool, checkout);
     connection->busy_limit_ns = timeout >= 0 ? timeout : pool->options.busy_timeout_ns;
-    atomic_store(&connection->interrupted, checkout->ticket != NULL && atomic_load(&checkout->ticket->interrupted));
+    atomic_store(&connection->interrupted, false);
+    connection->ticket = NULL;
+    mc_ticket_push(connection, checkout->ticket);
     mc_copy_label(connection->label, checkout->label);
     mc_connection_follow_trace(connection);
     if (!connection->is_writer) {
@@ -190,6 +236,18 @@ mc_status mc_fail_waited(const mc_pool *pool, const mc_checkout *checkout, int64
         error, MC_ERROR_TIMEOUT,
         "no read connection within %.1f s: all %d are in use, the longest for %.1f s; raise the timeout or the maximum connections", waited,
         pool->options.readers, (double)longest / 1e9);
+}
+
+mc_status mc_fail_waits_for_itself(const mc_pool *pool, const mc_checkout *checkout, mc_error *error)
+{
+    const mc_connection *const held = checkout->writer ? pool->writer : mc_oldest_reader(pool);
+    if (checkout->writer)
+        return mc_fail(error, MC_ERROR_MISUSE, "this thread holds the write connection itself, as \"%s\": end that work first",
+                       held->label[0] != '\0' ? held->label : "a write without a label");
+    return mc_fail(error, MC_ERROR_MISUSE,
+                   "this thread holds all %d read connections itself, one as \"%s\": end one of these reads first, or raise the maximum "
+                   "connections",
+                   pool->readers_open, held->label[0] != '\0' ? held->label : "a read without a label");
 }
 
 void mc_refuse_waiters(mc_pool *pool, mc_waiter_list *callbacks)

@@ -46,6 +46,10 @@ public struct ConnectionProfile: Sendable {
     /// Whether the database is opened for reading only; default `false`. Writing then throws ``StoreError/Code/readOnly``.
     public var isReadOnly: Bool
 
+    /// Whether the file does not change while it is open for reading only, by any process, which is not checked; default `false`. It is not locked
+    /// then, and a database with a write-ahead log can be read in a folder in which the process may not create files.
+    public var isImmutable = false
+
     /// Whether opening creates a missing file; default `true`. With `false` it throws ``StoreError/Code/notFound``.
     public var createsFile: Bool
 
@@ -77,7 +81,8 @@ public struct ConnectionProfile: Sendable {
     public var tracesValues: Bool
 
     /// The function called when a reader keeps the write-ahead log from starting over and the log has grown to eight times
-    /// ``checkpointPages``: once for each read, on the writing thread, after its commit.
+    /// ``checkpointPages``: once for each read, on the writing thread, after its commit. Also called when the log cannot be copied to the
+    /// database, because the disk is full or the file cannot be written: once until it can.
     public var warning: (@Sendable (LogWarning) -> Void)?
 
     /// Makes a profile for the database file at `path`; all other settings have the defaults of their properties.
@@ -121,7 +126,8 @@ public struct ConnectionProfile: Sendable {
         public let message: String
         /// The size of the log.
         public let logSize: ByteCount
-        /// The label of the oldest read; `nil` when the reader is in another process, or another `Database` on the file.
+        /// The label of the oldest read; `nil` when the reader is in another process, or another `Database` on the file, and where the log
+        /// cannot be copied to the database.
         public let reader: String?
         /// The time since the read began; zero when it is not known.
         public let age: Duration

@@ -149,7 +149,7 @@ internal import MobileExecution
     ///     try database.close()
     ///     try FileManager.default.copyItem(atPath: database.path, toPath: copy)
     ///
-    /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread; nothing is closed then.
+    /// - Throws: ``StoreError/Code/misuse`` inside of a read or write of this thread, or while it reads ``RowPages``; nothing is closed then.
     public func close() throws(StoreError) {
         try unsafe StoreError.check { unsafe mc_pool_close(pool, $0) }
     }
@@ -193,6 +193,7 @@ extension mc_pool_options {
         unsafe journal = profile.journal == .wal ? MC_JOURNAL_WAL : MC_JOURNAL_UNCHANGED
         unsafe foreign_keys = profile.foreignKeys
         unsafe read_only = profile.isReadOnly
+        unsafe immutable = profile.isImmutable
         unsafe creates_file = profile.createsFile
         unsafe secure_delete = profile.secureDelete.map { $0 ? 1 : 0 } ?? -1
         unsafe coalesces_log_writes = profile.coalescesLogWrites

@@ -2,9 +2,11 @@ internal import MobileCore
 
 /// The changes of one commit in the observed tables.
 ///
-/// SQLite does not report rows of WITHOUT ROWID and virtual tables, nor those of a DELETE without WHERE: then ``mayChangeAnyTable`` is true.
+/// SQLite does not report rows of WITHOUT ROWID and virtual tables: then ``mayChangeAnyTable`` is true. A row that gets another rowid is reported
+/// under both, a row that another one replaces under its own.
 public struct CommittedChanges: Sendable, Hashable {
-    /// The keys of the inserted, updated and deleted rows by table, in ascending order; `nil` stands for more than 4096 keys.
+    /// The keys of the inserted, updated and deleted rows by table, in ascending order; `nil` stands for any of them, as after more than
+    /// 4096 changes.
     public let tables: [String: [Int64]?]
 
     /// Whether unreported rows were changed: any table may have changed, and rows other than those in ``tables``.

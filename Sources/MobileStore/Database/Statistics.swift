@@ -85,6 +85,8 @@ extension Database {
         public let checkpoints: Int
         /// The number of checkpoints that readers kept from copying all pages. If it is high, look for long reads.
         public let heldCheckpoints: Int
+        /// The number of checkpoints that failed, because the disk is full or the file cannot be written. ``ConnectionProfile/warning`` is called.
+        public let failedCheckpoints: Int
     }
 
     /// The activity of all connections together. Available at any time, at negligible cost.
@@ -115,7 +117,7 @@ extension Database.Statistics {
         pages = Database.PageStatistics(statistics.pages)
         log = Database.LogStatistics(
             size: .bytes(Int(statistics.log.bytes)), checkpoints: Int(statistics.log.checkpoints),
-            heldCheckpoints: Int(statistics.log.held_checkpoints))
+            heldCheckpoints: Int(statistics.log.held_checkpoints), failedCheckpoints: Int(statistics.log.failed_checkpoints))
     }
 }
 

@@ -79,22 +79,9 @@ cw_feature cw_feature_named(const char *name)
 
 const cw_known_fault *cw_known_fault_at(cw_fault fault)
 {
-    static const cw_known_fault faults[CW_FAULTS] = {
-        [CW_SIMILAR_PENDING_KEYS] = {"similarPendingKeys",
-                                     "an import writes rows with pending changes if SQLite converts or compares their keys in a way "
-                                     "that the set of keys does not know",
-                                     "pending protection with collations, numbers in texts, reals, and texts in UTF-16"},
-        [CW_WAITS_FOR_ITSELF] = {"waitsForItself", "a thread that holds all readers loosely waits for itself",
-                                 "large values that are read while all readers are held"},
-        [CW_NESTED_TICKET] = {"nestedTicket", "the ticket of a nested check-out does not interrupt", "tickets of nested check-outs"},
-        [CW_IMPORT_SIZE] = {"importSize", "rows that an import sets aside until its end are missing in between",
-                            "large imports with pending rows next to members that touch these rows"},
-        [CW_MOVED_KEYS] = {"movedKeys", "a row whose rowid was changed is reported under its new rowid only",
-                           "observers next to changes of rowids"},
-        [CW_FOREIGN_KEY_ROWS] = {"foreignKeyRows",
-                                 "foreign keys are checked at the end of a batch: an error names its last row, and a later row can "
-                                 "repair what an earlier one has broken",
-                                 "rows that replace others to which rows refer"},
+    // The last one is the end.
+    static const cw_known_fault faults[CW_FAULTS + 1] = {
+        [CW_FAULTS] = {"none", "no fault is known", "nothing"},
     };
     return &faults[fault];
 }

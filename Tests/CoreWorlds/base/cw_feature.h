@@ -79,14 +79,8 @@ typedef struct cw_known_fault {
     const char *left_out;  ///< what the draw leaves out
 } cw_known_fault;
 
-/// The numbers of the faults in `cw_known_fault_at`.
+/// The numbers of the faults in `cw_known_fault_at`. None is known at present.
 typedef enum cw_fault {
-    CW_SIMILAR_PENDING_KEYS,
-    CW_WAITS_FOR_ITSELF,
-    CW_NESTED_TICKET,
-    CW_IMPORT_SIZE,
-    CW_MOVED_KEYS,
-    CW_FOREIGN_KEY_ROWS,
     CW_FAULTS
 } cw_fault;
 

@@ -215,8 +215,7 @@ static void compare_table(cw_run *run, const table_state *before, const table_st
         const row_state *const old = left < before->row_count ? &before->rows[left] : NULL,
                                *const new = right < after->row_count ? &after->rows[right] : NULL;
         if (old != NULL && (new == NULL || old->rowid < new->rowid)) {
-            if (!run->has_replaced && !run->may_replace)  // such rows are not reported
-                require(run, after, old->rowid, "deleted");
+            require(run, after, old->rowid, "deleted");
             left++;
         } else if (new != NULL && (old == NULL || new->rowid < old->rowid)) {
             require(run, after, new->rowid, "inserted");
@@ -267,5 +266,4 @@ void cw_check_observers(cw_run *run)
     }
     free_state(run->state);
     run->state = state;
-    run->has_replaced = false;
 }

@@ -26,8 +26,8 @@ static void add_key_condition(cw_text *sql, const cw_member *member)
         cw_add(sql, "%s%s=?%zu", key == 0 ? "" : " AND ", member->keys[key], member->key_columns[key] + 1);
 }
 
-/// Appends the condition of the rows that an INSERT of the key would meet. A REAL column makes doubles of integers
-/// before it compares them, a comparison with a parameter does not.
+/// Appends the condition of the rows that an INSERT of the key would meet. A REAL column makes doubles of integers,
+/// also of those in texts, before it compares them; a comparison with a parameter does not.
 static void add_met_condition(const cw_run *run, cw_text *sql, const cw_member *member, const char *table)
 {
     for (size_t key = 0; key < member->key_count; key++) {
@@ -37,8 +37,10 @@ static void add_met_condition(const cw_run *run, cw_text *sql, const cw_member *
                                             NULL);
         cw_add(sql, "%s%s=", key == 0 ? "" : " AND ", member->keys[key]);
         if (type != NULL && sqlite3_stricmp(type, "REAL") == 0)
-            cw_add(sql, "CASE typeof(?%zu) WHEN 'integer' THEN CAST(?%zu AS REAL) ELSE ?%zu END", number, number,
-                   number);
+            cw_add(sql,
+                   "CASE typeof(?%zu) WHEN 'integer' THEN CAST(?%zu AS REAL) WHEN 'text' THEN "
+                   "iif(CAST(?%zu AS NUMERIC)=?%zu, CAST(?%zu AS REAL), ?%zu) ELSE ?%zu END",
+                   number, number, number, number, number, number, number);
         else
             cw_add(sql, "?%zu", number);
     }

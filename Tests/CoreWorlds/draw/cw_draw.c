@@ -45,13 +45,8 @@ static void want(cw_plan *plan, cw_feature feature)
 /// Makes the faults that are included likely: half of the worlds have the features that lead to them.
 static void want_faults(cw_plan *plan)
 {
-    static const cw_feature lead[CW_FAULTS][3] = {
-        [CW_SIMILAR_PENDING_KEYS] = {CW_PENDING, CW_PENDING, CW_PENDING},
-        [CW_WAITS_FOR_ITSELF] = {CW_LARGE_VALUE, CW_LARGE_VALUE, CW_LARGE_VALUE},
-        [CW_NESTED_TICKET] = {CW_NESTED, CW_TICKET, CW_TICKET},
-        [CW_IMPORT_SIZE] = {CW_PENDING, CW_BIG_IMPORT, CW_MEMBERS},
-        [CW_MOVED_KEYS] = {CW_OBSERVER, CW_OBSERVER, CW_OBSERVER},
-        [CW_FOREIGN_KEY_ROWS] = {CW_FOREIGN_KEY, CW_CONFLICT_CLAUSE, CW_CONFLICT_CLAUSE},
+    static const cw_feature lead[CW_FAULTS + 1][3] = {
+        [CW_FAULTS] = {CW_ROWID_KEY},
     };
     for (int fault = 0; fault < CW_FAULTS; fault++) {
         // Without a line of its own a fault leads to nothing in particular: the number 0 is a key, which every world

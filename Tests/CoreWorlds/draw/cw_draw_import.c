@@ -50,8 +50,8 @@ static void add_member(cw_plan *plan, const member *member, int number)
     cw_add(&text, " keys=");
     for (int key = 0; key < table->key_count; key++)
         cw_add(&text, "%s%s", key == 0 ? "" : ",", table->columns[key].name);
-    // Without protection a member may touch rows that another one has set aside.
-    const bool is_bare = number > 0 && !cw_avoids(plan, CW_IMPORT_SIZE) && cw_chance(&plan->random, 40);
+    // Without protection a member touches rows that another one protects.
+    const bool is_bare = number > 0 && cw_chance(&plan->random, 40);
     if (table->pending[0] != '\0' && !is_bare)
         cw_add(&text, " pending=%s assign=f:%d", table->pending, number + 1);
     const char *const constant = constant_column(member);
@@ -85,7 +85,9 @@ static void add_many_rows(cw_plan *plan, const member *member)
     for (int index = 0; index < member->count; index++) {
         const cw_plan_column *const column = &member->table->columns[member->columns[index]];
         cw_add(&text, index == 0 ? "" : ",");
-        if (column->is_key && strncmp(column->declared, "TEXT", 4) != 0)
+        if (column->is_reference)
+            cw_add(&text, "null");
+        else if (column->is_key && strncmp(column->declared, "TEXT", 4) != 0)
             cw_add(&text, "#");
         else if (column->is_key)
             cw_add(&text, "\"n#\"");
@@ -137,24 +139,11 @@ static const char *draw_mode(cw_plan *plan)
     return wants[mode] ? modes[mode] : "upsert";
 }
 
-/// Whether an import must end before it sets pending rows aside: between two batches, those of any table of the world.
-static bool has_one_batch_only(const cw_plan *plan, const cw_plan_table *table)
-{
-    bool is_touched = false;
-    for (int number = 0; number < plan->table_count; number++) {
-        const cw_plan_table *const other = &plan->tables[number];
-        is_touched = is_touched || (other->pending[0] != '\0' && (!other->has_rowid_key || other->has_unique));
-    }
-    return cw_avoids(plan, CW_IMPORT_SIZE) && (is_touched || (table->pending[0] != '\0' && !table->has_rowid_key));
-}
-
 void cw_draw_import(cw_plan *plan)
 {
     const cw_plan_table *const table = cw_draw_table(plan, false);
-    const bool has_one_batch = has_one_batch_only(plan, table);
     const bool is_big = cw_wants(plan, CW_BIG_IMPORT) && !plan->has_stored && table->key_count == 1 && !table->has_unique
-        && !table->has_child && strcmp(table->columns[0].input, "real") != 0 && !table->has_similar_keys && !has_one_batch
-        && cw_chance(&plan->random, 90);
+        && !table->has_child && strcmp(table->columns[0].input, "real") != 0 && !table->has_similar_keys && cw_chance(&plan->random, 90);
     const int members = cw_wants(plan, CW_MEMBERS) ? 2 + cw_below(&plan->random, 3) : 1;
     if (is_big)
         plan->has_stored = true;
@@ -165,7 +154,7 @@ void cw_draw_import(cw_plan *plan)
     member drawn[4];
     for (int number = 0; number < members; number++) {
         // A member may come again.
-        const int again = number > 0 && cw_chance(&plan->random, 30) && !has_one_batch ? cw_below(&plan->random, number) : number;
+        const int again = number > 0 && cw_chance(&plan->random, 30) ? cw_below(&plan->random, number) : number;
         if (again == number) {
             drawn[number] = (member){.table = tables[number], .mode = is_big && number == 0 ? "upsert" : draw_mode(plan), .number = number};
             draw_columns(plan, &drawn[number]);
@@ -177,7 +166,7 @@ void cw_draw_import(cw_plan *plan)
             add_many_rows(plan, &drawn[number]);
         for (int rows = cw_below(&plan->random, 12) + 1; rows > 0; rows--) {
             add_row(plan, &drawn[number]);
-            if (cw_wants(plan, CW_TEXTS) && !has_one_batch && cw_chance(&plan->random, 8))
+            if (cw_wants(plan, CW_TEXTS) && cw_chance(&plan->random, 8))
                 cw_program_add(plan->program, " text");
         }
     }

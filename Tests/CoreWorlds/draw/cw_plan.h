@@ -4,13 +4,13 @@
 
 #include "draw/cw_draw.h"
 
-enum { CW_TABLES_MOST = 3, CW_TABLE_COLUMNS_MOST = 6 };
+enum { CW_TABLES_MOST = 3, CW_TABLE_COLUMNS_MOST = 7 };
 
 typedef struct cw_plan_column {
     char name[8];
     const char *declared;  ///< its type in SQL
     const char *input;     ///< its type in imports
-    bool is_large, is_key;
+    bool is_large, is_key, is_reference;  ///< a reference is to the key of the first table
 } cw_plan_column;
 
 typedef struct cw_plan_table {

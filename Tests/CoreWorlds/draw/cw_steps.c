@@ -37,7 +37,7 @@ static void add_insert(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 static void add_update(cw_plan *plan, const cw_plan_table *table, cw_text *sql)
 {
     const cw_plan_column *const column = &table->columns[table->key_count];
-    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15) && (plan->observers == 0 || !cw_avoids(plan, CW_MOVED_KEYS));
+    const bool moves = table->has_rowid_key && cw_chance(&plan->random, 15);
     cw_add(sql, "UPDATE %s SET ", table->name);
     if (moves) {
         cw_add(sql, "k=k+%d", 20 + cw_below(&plan->random, 30));
@@ -229,7 +229,7 @@ void cw_draw_large(cw_plan *plan)
         plan->has_other = !plan->has_other;
         return;
     }
-    if (kind == 16 && !cw_avoids(plan, CW_WAITS_FOR_ITSELF)) {
+    if (kind == 16) {
         cw_program_add(plan->program, "wait");
         return;
     }
@@ -276,9 +276,7 @@ static void draw_observer(cw_plan *plan)
 
 static void draw_other(cw_plan *plan)
 {
-    const char *const ticket = !cw_wants(plan, CW_TICKET)                   ? ""
-        : cw_avoids(plan, CW_NESTED_TICKET) || cw_chance(&plan->random, 50) ? " ticket=quiet"
-                                                                            : " ticket=interrupted";
+    const char *const ticket = !cw_wants(plan, CW_TICKET) ? "" : cw_chance(&plan->random, 50) ? " ticket=quiet" : " ticket=interrupted";
     if (cw_wants(plan, CW_NESTED) && cw_chance(&plan->random, 50))
         cw_program_add(plan->program, "nest writer=%d%s", cw_below(&plan->random, 2), ticket);
     else if (cw_wants(plan, CW_TICKET))

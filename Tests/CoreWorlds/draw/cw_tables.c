@@ -29,7 +29,7 @@ static void draw_keys(cw_plan *plan, cw_plan_table *table, cw_text *has)
     static const char *const declared[] = {"TEXT", "INTEGER", "REAL", "NUMERIC"};
     const bool is_composite = gets(plan, table, CW_COMPOSITE_KEY), is_other = gets(plan, table, CW_OTHER_KEY);
     const bool has_pending = table->pending[0] != '\0';
-    table->has_similar_keys = has_pending && !cw_avoids(plan, CW_SIMILAR_PENDING_KEYS) && !table->is_strict && cw_chance(&plan->random, 60);
+    table->has_similar_keys = has_pending && !table->is_strict && cw_chance(&plan->random, 40);
     if (table->has_similar_keys) {
         const char *const type = declared[cw_below(&plan->random, 4)];
         add_column(table, "k", type, "any")->is_key = true;
@@ -43,14 +43,17 @@ static void draw_keys(cw_plan *plan, cw_plan_table *table, cw_text *has)
         add_column(table, "k", "INTEGER", "integer")->is_key = true;
         table->has_rowid_key = !table->is_without_rowid;
     }
-    // Two texts of a UTF-16 database are never the same bytes as those of an import.
-    const bool is_utf16 = cw_wants(plan, CW_UTF16) && cw_avoids(plan, CW_SIMILAR_PENDING_KEYS);
-    for (int key = 0; has_pending && is_utf16 && key < table->column_count; key++) {
-        table->columns[key].declared = "INTEGER";
-        table->columns[key].input = "integer";
-    }
     table->key_count = table->column_count;
     note(has, is_composite ? CW_COMPOSITE_KEY : table->has_rowid_key ? CW_ROWID_KEY : CW_OTHER_KEY);
+}
+
+/// A reference to the first table, which may be this one.
+static void draw_reference(cw_plan *plan, cw_plan_table *table)
+{
+    const cw_plan_table *const first = plan->tables;
+    if (cw_wants(plan, CW_FOREIGN_KEY) && first->key_count == 1 && strcmp(table->schema, first->schema) == 0 && !first->has_large
+        && cw_chance(&plan->random, 60))
+        add_column(table, "r", first->columns[0].declared, first->columns[0].input)->is_reference = true;
 }
 
 static void draw_columns(cw_plan *plan, cw_plan_table *table)
@@ -66,9 +69,18 @@ static void draw_columns(cw_plan *plan, cw_plan_table *table)
         (void)add_column(table, names[column], table->is_strict ? strict[kind][0] : loose[kind][0],
                          table->is_strict ? strict[kind][1] : loose[kind][1]);
     }
+    draw_reference(plan, table);
     if (!table->has_large)
         return;
     add_column(table, "p", table->is_strict ? "ANY" : "", cw_chance(&plan->random, 50) ? "largetext" : "largeblob")->is_large = true;
+}
+
+/// An action of a foreign key.
+static const char *draw_action(cw_plan *plan)
+{
+    static const char *const actions[] = {"ON DELETE CASCADE", "ON DELETE SET NULL", "", "ON UPDATE CASCADE",
+                                          "DEFERRABLE INITIALLY DEFERRED"};
+    return actions[cw_below(&plan->random, 5)];
 }
 
 /// Appends the constraints of a column that is not a key.
@@ -78,6 +90,11 @@ static void add_constraints(cw_plan *plan, cw_plan_table *table, const cw_plan_c
     static const char *const clauses[] = {"REPLACE", "FAIL", "ABORT", "IGNORE", "REPLACE"};
     if (column->is_large)
         return;
+    if (column->is_reference) {
+        cw_add(sql, " REFERENCES %s(k) %s", plan->tables[0].name, draw_action(plan));
+        note(has, CW_FOREIGN_KEY);
+        return;
+    }
     if (strcmp(column->declared, "TEXT") == 0 && gets(plan, table, CW_COLLATION)) {
         cw_add(sql, cw_chance(&plan->random, 50) ? " COLLATE NOCASE" : " COLLATE RTRIM");
         note(has, CW_COLLATION);
@@ -241,13 +258,11 @@ static void draw_triggers(cw_plan *plan, cw_plan_table *table)
 /// Draws a table with references to the first one.
 static void draw_child(cw_plan *plan)
 {
-    static const char *const actions[] = {"ON DELETE CASCADE", "ON DELETE SET NULL", "", "ON UPDATE CASCADE",
-                                          "DEFERRABLE INITIALLY DEFERRED"};
     cw_plan_table *const table = &plan->tables[0];
-    if (!cw_wants(plan, CW_FOREIGN_KEY) || table->key_count > 1 || (table->replaces_rows && cw_avoids(plan, CW_FOREIGN_KEY_ROWS)))
+    if (!cw_wants(plan, CW_FOREIGN_KEY) || table->key_count > 1)
         return;
     cw_program_add(plan->program, "table has=foreignKey | CREATE TABLE %s.f0(id INTEGER PRIMARY KEY, q %s REFERENCES %s(k) %s)",
-                   table->schema, table->columns[0].declared, table->name, actions[cw_below(&plan->random, 5)]);
+                   table->schema, table->columns[0].declared, table->name, draw_action(plan));
     table->has_child = true;
 }
 
@@ -297,7 +312,7 @@ void cw_draw_tables(cw_plan *plan)
         draw_first_rows(plan, table, table->name, 1 + cw_below(&plan->random, 4));
         if (table->pending[0] != '\0')
             draw_first_rows(plan, table, table->pending, 1 + cw_below(&plan->random, 2));
-        // A pending row at the end of its table, which a large import sets aside.
+        // A pending row at the end of its table, before which a large import adds rows.
         if (table->pending[0] != '\0' && table->has_rowid_key && cw_wants(plan, CW_BIG_IMPORT)) {
             cw_program_add(plan->program, "sql | INSERT OR IGNORE INTO %s(k) VALUES(1000000)", table->name);
             cw_program_add(plan->program, "sql | INSERT OR IGNORE INTO %s(k) VALUES(1000000)", table->pending);

@@ -61,7 +61,8 @@ static void add_blob(cw_plan *plan, bool is_sql, cw_text *text)
 static void add_similar_key(cw_plan *plan, const cw_plan_column *column, bool is_sql, cw_text *text)
 {
     static const char *const integers[] = {"\"007\"", "7", "\"7\"", "7.0", "\" 7\"", "8", "\"8.0\""},
-                             *const reals[] = {"9007199254740992", "9007199254740993", "7", "7.5", "1e18", "1000000000000000000"},
+                             *const reals[] = {"9007199254740992",    "9007199254740993",     "7",     "7.5", "1e18",
+                                               "1000000000000000000", "\"9007199254740993\"", "\"7x\""},
                              *const numbers[] = {"\"12.50\"", "12.5", "\"12.5\"", "12", "\"12\"", "7"},
                              *const texts[] = {"\"abc\"", "\"ABC\"", "\"abc \"", "\"7\"", "7.5", "7", "\"\xC3\xA4\"", "\"07\""};
     const char *const value = strcmp(column->declared, "INTEGER") == 0 ? PICK(plan, integers)
@@ -85,7 +86,7 @@ static void add_key(cw_plan *plan, const cw_plan_table *table, const cw_plan_col
     } else if (strcmp(column->declared, "REAL") == 0) {
         cw_add(text, "%d.5", cw_below(&plan->random, 7));
     } else if (cw_wants(plan, CW_BIG_IMPORT) && table->pending[0] != '\0') {
-        // A pending row at the end of its table is set aside, unless another row has a larger key.
+        // A pending row at the end of its table is met by large imports.
         cw_add(text, "%d", cw_chance(&plan->random, 15) ? 1000000 : 1 + cw_below(&plan->random, 9));
     } else {
         add_integer(plan, !cw_chance(&plan->random, 15), text);
@@ -112,6 +113,8 @@ void cw_draw_value(cw_plan *plan, const cw_plan_table *table, const cw_plan_colu
         add_key(plan, table, column, is_sql, text);
     else if (cw_chance(&plan->random, 12))
         cw_add(text, is_sql ? "NULL" : "null");
+    else if (column->is_reference)
+        add_key(plan, plan->tables, plan->tables[0].columns, is_sql, text);
     else if (column->is_large)
         add_large(plan, column, text);
     else if (strcmp(column->input, "boolean") == 0)

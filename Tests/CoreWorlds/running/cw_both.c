@@ -98,9 +98,6 @@ void cw_step_sql(cw_run *run, const char *line)
     char *const sql = cw_expand(run, cw_rest(line), false), *const other = cw_expand(run, cw_rest(line), true);
     const int code = cw_reference_exec(run, other, strlen(other), &expected);
     const mc_status status = exec(run, line, sql, &changes, &error);
-    run->has_replaced = run->has_replaced || strstr(sql, "REPLACE") != NULL;
-    // Rows that a constraint replaces are not reported either, at any later time.
-    run->may_replace = run->may_replace || strstr(sql, "ON CONFLICT REPLACE") != NULL;
     cw_compare_status(run, sql, status, &error, code);
     if (status == MC_OK && changes != expected)
         cw_fail(run, "changes", "%s: %lld changes instead of %lld", sql, (long long)changes, (long long)expected);
@@ -169,7 +166,6 @@ void cw_step_bind(cw_run *run, size_t line)
     const int code = sqlite3_prepare_v2(run->reference, sql, -1, &reference, NULL);
     const mc_status status = mc_statement_prepare(writer, sql, strlen(sql), &statement, &error);
     cw_compare_status(run, sql, status, &error, code);
-    run->has_replaced = run->has_replaced || strstr(sql, "REPLACE") != NULL;
     for (size_t part = line + 1; part < run->program->count && run->kind == NULL && status == MC_OK; part++) {
         const cw_line *const row = &run->program->lines[part];
         if (!cw_is_part(row->text))

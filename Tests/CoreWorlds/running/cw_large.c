@@ -57,7 +57,7 @@ static void open_writer(cw_run *run, cw_value *value, const char *line)
     cw_text_free(&value->content);
     *value = (cw_value){.is_text = cw_setting(line, "unit", unit, sizeof unit) && strcmp(unit, "text") == 0};
     cw_return_writer(run);
-    const mc_blob_writer_options options = {.unit = value->is_text ? MC_BLOB_SCALARS : MC_BLOB_BYTES, .length = -1};
+    const mc_blob_writer_options options = {.unit = value->is_text ? MC_BLOB_SCALARS : MC_BLOB_BYTES};
     if (status == MC_OK)
         status = mc_blob_writer_open(run->pool, &options, &value->writer, &error);
     if (status != MC_OK)

@@ -21,9 +21,14 @@ static void nest(cw_run *run, const char *line)
     if (has_ticket && mc_ticket_create(&ticket, &error) != MC_OK)
         return;
     const mc_checkout checkout = {.writer = cw_number(line, "writer", 0) != 0, .ticket = ticket};
+    mc_connection *innermost = NULL;
     if (mc_pool_checkout(run->pool, &checkout, &inner, &error) != MC_OK)
         cw_fail(run, "nesting", "a nested check-out: %s", error.message);
-    else if (inner != outer || mc_connection_depth(inner) != depth + 1)
+    else if (has_ticket && mc_pool_checkout(run->pool, &checkout, &innermost, &error) != MC_OK)
+        cw_fail(run, "ticket", "another check-out with the ticket of the one around it: %s", error.message);
+    if (innermost != NULL)
+        mc_pool_return(run->pool, innermost);
+    if (run->kind == NULL && (inner != outer || mc_connection_depth(inner) != depth + 1))
         cw_fail(run, "nesting", "a nested check-out is another connection, or has the depth %d",
                 mc_connection_depth(inner));
     if (run->kind == NULL)
@@ -39,6 +44,8 @@ static void nest(cw_run *run, const char *line)
     }
     if (inner != NULL)
         mc_pool_return(run->pool, inner);
+    if (run->kind == NULL && inner != NULL && mc_connection_exec(outer, "SELECT 1", strlen("SELECT 1"), NULL, &error) != MC_OK)
+        cw_fail(run, "ticket", "the check-out around one whose ticket was interrupted: %s", error.message);
     mc_ticket_free(ticket);
 }
 
@@ -95,7 +102,7 @@ static void begin_snapshot(cw_run *run)
     cw_meet(run, CW_SNAPSHOT);
 }
 
-/// Holds all readers loosely, and reads a large value: an error at once, or the value, but no wait for itself.
+/// Holds all readers loosely, reads a large value and closes the pool: both are refused, and nothing waits.
 static void wait_for_itself(cw_run *run)
 {
     const mc_checkout checkout = {.loose = true, .is_long = true};
@@ -115,8 +122,12 @@ static void wait_for_itself(cw_run *run)
     }
     // A wait without end ends this process: the world hangs.
     const unsigned left = alarm(2);
-    if (run->kind == NULL && mc_blob_reader_open(run->pool, value->id, &reader, &error) == MC_ERROR_TIMEOUT)
-        cw_fail(run, "waits", "this thread waits for itself: %s", error.message);
+    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, &reader, &error) : MC_ERROR_MISUSE;
+    if (status != MC_ERROR_MISUSE)
+        cw_fail(run, "waits", "a large value is read while this thread holds all readers: %s", mc_status_name(status));
+    status = run->kind == NULL ? mc_pool_close(run->pool, &error) : MC_ERROR_MISUSE;
+    if (status != MC_ERROR_MISUSE)
+        cw_fail(run, "waits", "the pool is closed while this thread holds readers: %s", mc_status_name(status));
     (void)alarm(left);
     mc_blob_reader_free(reader);
     for (size_t index = 0; index < 2; index++) {

@@ -57,7 +57,7 @@ typedef struct cw_run {
     mc_connection *snapshot;  ///< a loose reader in a transaction
     sqlite3 *reference;
     int level;  ///< 0 outside of a transaction, 1 in it, more in savepoints
-    bool is_held, is_utf16, has_large, may_replace, has_replaced;
+    bool is_held, is_utf16, has_large;
     uint64_t snapshot_digest;
     cw_large_column large[CW_LARGE_COLUMNS];
     size_t large_count;

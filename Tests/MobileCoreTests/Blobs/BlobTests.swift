@@ -15,6 +15,24 @@ import Testing
         return core
     }
 
+    @Test func `zeroed options take bytes of any length, and a length of none is announced by name`() throws {
+        let core = try prepared()
+        var options = mc_blob_writer_options(), writer: OpaquePointer?, value: Int64 = 0
+        try CoreError.check { mc_blob_writer_open(core.pool, &options, &writer, $0) }
+        try CoreError.check { mc_blob_writer_write(writer!, "abc", 3, $0) }
+        try CoreError.check { mc_blob_writer_finish(writer!, &value, $0) }
+        mc_blob_writer_free(writer)
+        #expect(try core.readBlob(value) == Array("abc".utf8))
+        mc_blob_unpin(core.pool, value)
+        options.length = Int64(MC_BLOB_EMPTY)
+        try CoreError.check { mc_blob_writer_open(core.pool, &options, &writer, $0) }
+        let error = #expect(throws: CoreError.self) { try CoreError.check { mc_blob_writer_write(writer!, "abc", 3, $0) } }
+        #expect(error?.code == MC_ERROR_OVER_LENGTH && error?.message == "large value: 0 bytes announced, 0 written, 3 more are too many")
+        try CoreError.check { mc_blob_writer_finish(writer!, &value, $0) }
+        mc_blob_writer_free(writer)
+        mc_blob_unpin(core.pool, value)
+    }
+
     @Test func `the sink takes bytes, and keeps what it failed with`() throws {
         let core = try prepared()
         let writer = try open(core, unit: MC_BLOB_SCALARS)

@@ -172,7 +172,6 @@ import Testing
         "rows that SQLite does not name make any table suspect",
         arguments: [
             ("INSERT INTO w VALUES ('k')", "any"),
-            ("DELETE FROM a", "any"),
             ("DELETE FROM a WHERE id > 0", "a 1,2"),
             ("INSERT INTO b VALUES (5, 5); INSERT INTO w VALUES ('k')", "b 5; any"),
         ])
@@ -182,6 +181,24 @@ import Testing
         try commit(sql)
         #expect(listener.told == [told])
         #expect(other.told == (told.hasSuffix("any") ? [told] : []))
+    }
+
+    @Test(
+        "a row is reported under its old rowid and its new one, also one that is replaced",
+        arguments: [
+            ("DELETE FROM a", "a 1,2"),
+            ("UPDATE a SET id = 9 WHERE id = 1", "a 1,9"),
+            ("UPDATE a SET rowid = rowid + 10", "a 1,2,11,12"),
+            ("UPDATE a SET id = 1 WHERE id = 1", "a 1"),
+            ("REPLACE INTO a VALUES (5, 2)", "a 2,5"),
+            ("UPDATE OR REPLACE a SET x = 2 WHERE id = 1", "a 1,2"),
+            ("INSERT INTO a VALUES (1, 7) ON CONFLICT (id) DO UPDATE SET id = 8", "a 1,8"),
+        ])
+    func oldRows(sql: String, told: String) throws {
+        try commit("INSERT INTO a VALUES (1, 1), (2, 2)")
+        let listener = try Listener(core)
+        try commit(sql)
+        #expect(listener.told == [told])
     }
 
     @Test func `more keys than a page of a screen needs are not listed`() throws {

@@ -102,6 +102,57 @@ import Testing
         core.giveBack(writer)
     }
 
+    @Test func `a thread that holds all readers itself is refused, and so is its close`() throws {
+        let core = try CorePool {
+            $0.readers = 2
+            $0.busy_timeout_ns = 20_000_000
+        }
+        let first = try core.checkOut(loose: true, label: "pages of customer"), second = try core.checkOut(loose: true)
+        let refused = #expect(throws: CoreError.self) { _ = try core.checkOut() }
+        #expect(refused?.code == MC_ERROR_MISUSE)
+        #expect(
+            refused?.message == "this thread holds all 2 read connections itself, one as \"pages of customer\": end one of these reads first, "
+                + "or raise the maximum connections")
+        let close = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_close(core.pool, $0) } }
+        #expect(close?.code == MC_ERROR_MISUSE && close?.message.contains("this thread still uses one of its connections") == true)
+        core.giveBack(second)
+        #expect(try core.integer("SELECT 1") == 1)
+        core.giveBack(first)
+        try CoreError.check { mc_pool_close(core.pool, $0) }
+    }
+
+    @Test func `a connection that another thread uses is waited for`() throws {
+        let core = try CorePool { $0.readers = 1 }
+        nonisolated(unsafe) let reader = try core.checkOut(loose: true)
+        let isUsed = Atomic(false)
+        let thread = TestThread {
+            try exec(reader, "SELECT 1")
+            isUsed.store(true, ordering: .releasing)
+            core.until { $0.waiting_for_reader == 1 }
+            core.giveBack(reader)
+        }
+        while !isUsed.load(ordering: .acquiring) { sched_yield() }
+        core.giveBack(try core.checkOut())
+        try thread.value()
+    }
+
+    /// The system gives the id of a thread that has ended to one of the next ones, mostly the first of them.
+    @Test func `a thread does not continue in the transaction of one that ended`() throws {
+        let core = try CorePool()
+        nonisolated(unsafe) let left = try TestThread {
+            let writer = try core.checkOut(writer: true, label: "left")
+            try CoreError.check { mc_connection_begin(writer, $0) }
+            return Int(bitPattern: writer)
+        }.value()
+        for _ in 0..<20 {
+            let error = #expect(throws: CoreError.self) {
+                _ = try TestThread { Int(bitPattern: try core.checkOut(writer: true, timeout: Int64(MC_WAIT_NEVER))) }.value()
+            }
+            #expect(error?.code == MC_ERROR_TIMEOUT && error?.message.contains("\"left\"") == true)
+        }
+        core.giveBack(OpaquePointer(bitPattern: left)!)
+    }
+
     @Test func `a wait is interrupted`() throws {
         let core = try CorePool()
         let ticket = try Ticket()
@@ -138,6 +189,34 @@ import Testing
         mc_ticket_interrupt(ticket.handle)
         #expect(try thread.value() == [MC_ERROR_INTERRUPTED, MC_ERROR_INTERRUPTED])
         #expect(try core.integer("SELECT count(*) FROM t") == 0)
+    }
+
+    @Test func `the ticket of a nested check-out interrupts its work alone, that of the outer one both`() throws {
+        let core = try CorePool()
+        let outer = try Ticket(), inner = try Ticket()
+        func code(_ connection: OpaquePointer) -> mc_status {
+            do { try exec(connection, "SELECT 1") } catch let error as CoreError { return error.code } catch {}
+            return MC_OK
+        }
+        let writer = try core.checkOut(writer: true, ticket: outer.handle)
+        let nested = try core.checkOut(writer: true, ticket: inner.handle)
+        let again = try core.checkOut(ticket: inner.handle)
+        #expect(nested == writer && again == writer)
+        mc_ticket_interrupt(inner.handle)
+        #expect(code(again) == MC_ERROR_INTERRUPTED)
+        core.giveBack(again)
+        #expect(code(nested) == MC_ERROR_INTERRUPTED)
+        core.giveBack(nested)
+        #expect(code(writer) == MC_OK)
+        let error = #expect(throws: CoreError.self) { _ = try core.checkOut(ticket: inner.handle) }
+        #expect(error?.code == MC_ERROR_INTERRUPTED)
+        let next = try Ticket(), last = try core.checkOut(ticket: next.handle)
+        mc_ticket_interrupt(outer.handle)
+        #expect(code(last) == MC_ERROR_INTERRUPTED)
+        core.giveBack(last)
+        #expect(code(writer) == MC_ERROR_INTERRUPTED)
+        core.giveBack(writer)
+        #expect(try core.integer("SELECT 1") == 1)
     }
 
     @Test func `a savepoint of interrupted work is undone, also beside a statement that stands on a row`() throws {

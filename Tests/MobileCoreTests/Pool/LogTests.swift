@@ -1,6 +1,8 @@
+import FaultInjection
 import Foundation
 import MobileCore
 import MobileExecution
+import MobileSQLite
 import Testing
 
 /// The bounded size of the write-ahead log, and the warnings about readers that pin it.
@@ -118,6 +120,82 @@ import Testing
         // The snapshot is unchanged.
         #expect(try integer(reader, "SELECT count(*) FROM t") == 0)
         core.giveBack(reader)
+    }
+
+    @Test func `the limit of the log holds for statements outside of a transaction`() throws {
+        let core = try Self.open {
+            $0.log_limit_bytes = 100 * 1048
+            $0.busy_timeout_ns = 20_000_000
+        }
+        let reader = try core.checkOut(loose: true, label: "long read")
+        try CoreError.check { mc_connection_begin(reader, $0) }
+        _ = try integer(reader, "SELECT count(*) FROM t")
+        let writer = try core.checkOut(writer: true, loose: true)
+        var error: CoreError?
+        for _ in 0..<50 where error == nil {
+            do { try Self.fill(writer, pages: 10) } catch let failure as CoreError { error = failure }
+        }
+        #expect(error?.code == MC_ERROR_TIMEOUT && error?.message.contains("\"long read\"") == true)
+        #expect(try Self.size(of: core) < 130 * 1048)
+        for sql in ["BEGIN", "SAVEPOINT s", "DELETE FROM t; SELECT 1", "INSERT INTO t VALUES (1) RETURNING x"] {
+            #expect(throws: CoreError.self) { try exec(writer, sql) }
+        }
+        #expect(try integer(writer, "SELECT count(*) FROM t") > 0)
+        core.giveBack(reader)
+        // A statement of the writer that is on a row does so as well, and is not waited for.
+        try withStatement(writer, "SELECT x FROM t") { (statement) throws in
+            var hasRow = false
+            try CoreError.check { mc_statement_step(statement, &hasRow, $0) }
+            let own = #expect(throws: CoreError.self) { try Self.fill(writer, pages: 1) }
+            #expect(own?.message.contains("a statement of this connection that is on a row") == true)
+        }
+        try Self.fill(writer, pages: 1)
+        core.giveBack(writer)
+    }
+
+    @Test func `a checkpoint that fails is counted, and a warning says so once until one succeeds`() throws {
+        let storage = try #require(fault_storage_create(nil))
+        defer { fault_storage_free(storage) }
+        let warnings = Warnings()
+        let core = try Self.open {
+            $0.vfs = fault_storage_name(storage)
+            $0.warn = Warnings.callback
+            $0.warn_context = warnings.context
+        }
+        defer { core.close() }
+        for round in 1...2 {
+            // Some of the writes are those of the commit, which fails then, the others of the checkpoint after it.
+            for number in 0..<100 where core.statistics.log.failed_checkpoints < round {
+                fault_storage_fail_write(storage, Int64(number), SQLITE_IOERR | 3 << 8, false)  // SQLITE_IOERR_WRITE
+                try? core.with(writer: true) { try Self.fill($0, pages: 30) }
+            }
+            #expect(core.statistics.log.failed_checkpoints == round && warnings.list.count == round)
+            fault_storage_fail_after(storage, -1, 0, false)
+            try core.with(writer: true) { try Self.fill($0, pages: 30) }
+        }
+        let warning = try #require(warnings.list.first)
+        #expect(warning.message.contains(" cannot be copied to the database (disk I/O error): it has 0."))
+        #expect(warning.reader == nil && warning.bytes > 0)
+    }
+
+    @Test("a file that was deleted, moved or replaced while it was open is not written", arguments: ["deleted", "moved", "replaced"])
+    func moved(how: String) throws {
+        let core = try Self.open(), path = core.directory + "/core.db"
+        if how != "deleted" { try FileManager.default.moveItem(atPath: path, toPath: path + ".old") }
+        if how == "deleted" { try FileManager.default.removeItem(atPath: path) }
+        if how == "replaced" { try FileManager.default.copyItem(atPath: path + ".old", toPath: path) }
+        usleep(110_000)  // the file is looked for again 100 ms after the last write that has found it
+        try core.with(writer: true) { (writer) throws in
+            for write in [{ try CoreError.check { mc_connection_begin(writer, $0) } }, { try exec(writer, "INSERT INTO t VALUES (1)") }] {
+                let error = #expect(throws: CoreError.self) { try write() }
+                #expect(error?.code == MC_ERROR_IO && error?.sqliteCode == SQLITE_READONLY | 4 << 8)
+                #expect(error?.message == "\"\(path)\" has been deleted, moved or replaced while it was open: close the database, and open it again")
+            }
+            #expect(try integer(writer, "SELECT count(*) FROM t") == 0)
+        }
+        // A reader that is opened now would read another file.
+        let error = #expect(throws: CoreError.self) { _ = try core.integer("SELECT count(*) FROM t") }
+        #expect(error?.code == (how == "replaced" ? MC_ERROR_IO : MC_ERROR_NOT_FOUND), "\(error?.message ?? "")")
     }
 
     @Test func `a reader of another pool is told apart from the pool's own`() throws {

@@ -134,4 +134,40 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         #expect(try integer(connection!, "SELECT a FROM t") == 5)
         mc_pool_return(pool, connection!)
     }
+
+    /// The name has letters that a URI would take for its own.
+    @Test func `an immutable database needs no files for its log, whose changes must be copied before`() throws {
+        let core = try CorePool(file: "a%41 ?#ä.db")
+        let path = core.directory + "/a%41 ?#ä.db", copy = core.directory + "/copy ?immutable=0.db"
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a); INSERT INTO t VALUES (5)") }
+        let log = #expect(throws: CoreError.self) {
+            _ = try CorePool.open(path) {
+                $0.read_only = true
+                $0.immutable = true
+            }
+        }
+        #expect(log?.code == MC_ERROR_MISUSE && log?.message.contains("its write-ahead log has changes") == true)
+        core.close()
+        try FileManager.default.copyItem(atPath: path, toPath: copy)
+        let pool = try CorePool(existing: copy) {
+            $0.read_only = true
+            $0.immutable = true
+        }
+        #expect(try pool.integer("SELECT a FROM t") == 5)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: core.directory).filter { $0.hasPrefix("copy") } == ["copy ?immutable=0.db"])
+        pool.close()
+        let writing = #expect(throws: CoreError.self) { _ = try CorePool.open(copy) { $0.immutable = true } }
+        #expect(writing?.message == "an immutable database is opened for reading only: set that option as well")
+    }
+
+    /// The superuser may write everywhere.
+    @Test(.enabled(if: geteuid() != 0)) func `a log that cannot be made in its folder is named as the reason`() throws {
+        let core = try CorePool()
+        try core.with(writer: true) { try exec($0, "CREATE TABLE t(a)") }
+        core.close()
+        try FileManager.default.setAttributes([.posixPermissions: 0o555], ofItemAtPath: core.directory)
+        defer { try? FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: core.directory) }
+        let error = #expect(throws: CoreError.self) { _ = try CorePool.open(core.directory + "/core.db") { $0.read_only = true } }
+        #expect(error?.code == MC_ERROR_IO && error?.message.contains("or open it as immutable if no process changes it meanwhile") == true)
+    }
 }

@@ -129,6 +129,13 @@ import Testing
         }
     }
 
+    @Test("a text that begins like a zlib stream is called a text", arguments: [1, 2, 100])
+    func text(size: Int) throws {
+        let error = #expect(throws: StoreError.self) { try importing(Array("HTTP/1.1 500 Internal Server Error".utf8), size: size) }
+        #expect(error?.code == .compression)
+        #expect(error?.message == "the input begins with \"HT\": it is neither JSON nor a zlib or gzip stream, but looks like another text")
+    }
+
     @Test func `a deflated stream that is cut or has one wrong byte anywhere changes nothing`() throws {
         let before = try content()
         let input = deflated(Array((Self.good + "]").utf8))

@@ -30,8 +30,6 @@ import Testing
         "mc_blob_window.WINDOW_MOST": "bytes that are read at a time",
         "mc_incoming.SIZE_SMALLEST": "where a growing array begins",
         "mc_statement_leaves.NAMES_MOST": "with more different names the values are written in the order of the text",
-        "mc_set_aside.ROWS_MAXIMUM": "rows that are set aside in memory; others go another way",
-        "mc_set_aside.BYTES_MAXIMUM": "bytes that are set aside in memory; others go another way",
         "mc_json_number.EXPONENT_LIMIT": "exponents beyond it mean zero or infinity in every type",
         "mc_json_writer.MAXIMUM_DEFAULT": "the core's own default; JSONWriter.maximum has its row",
         "MC_POOL_HOOKS_MAXIMUM": "folders of the core that keep state with a pool",

@@ -8,20 +8,28 @@ extension Rig {
     func restore(_ device: DeviceBench) throws -> String? {
         guard let saved = device.saved else { return nil }
         try check(.deviceStuck, "device \(device.index) cannot open its restored database") { try device.restore() }
+        var again: Set<String> = []
         for place in edits.indices where edits[place].device == device.id {
             let former = place < saved.edits.count ? saved.edits[place] : nil, isAlive = former?.isAlive ?? false
-            if former == edits[place] { continue }
+            if former == edits[place] {
+                // The changes of a row stay in their order.
+                guard isAlive, again.contains(edits[place].tag) else { continue }
+                edits.append(edits[place])
+                edits[place].fate = .replaced
+                continue
+            }
             // The device has the change as it was; its later fate is that of the operation that was sent.
-            var again = former ?? edits[place]
+            var repeated = former ?? edits[place]
             switch edits[place].fate {
             case .open: edits[place].fate = .cancelled
             case .submitted(let id): edits[place].fate = .unknown(id)
             default: edits[place].isTakenBack = true
             }
             if isAlive {
-                again.mayRepeat = true
+                repeated.mayRepeat = true
                 edits[place].mayRepeat = true
-                edits.append(again)
+                edits.append(repeated)
+                again.insert(repeated.tag)
             }
         }
         return "device \(device.index)"
@@ -49,7 +57,9 @@ extension Rig {
     /// Another device gets a copy of the database.
     func clone(_ device: DeviceBench) throws -> String? {
         // A new row that was not submitted yet would be made by both.
-        let created = Set(try device.shown().filter { $0.change == .create }.map(\.tag))
+        let new = try device.shown().filter { $0.change == .create }, created = Set(new.map(\.tag))
+        // One that was rejected would be made by both when they submit it again; the back end refuses the second one where it has the same key.
+        guard !new.contains(where: { world.objects[$0.object].key == .generated }) else { return nil }
         guard devices.count < 4, !edits.contains(where: { $0.device == device.id && $0.fate == .open && created.contains($0.tag) }) else {
             return nil
         }
