@@ -8,10 +8,6 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case ghostRows
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
-    /// A decimal or a time in a key with more digits than its attribute is rounded: the row cannot be changed, and two of them end each synchronization.
-    case roundedKeys
-    /// One row that its attributes cannot hold stops all devices, or is shown with another value.
-    case unfitValues
     /// A decimal of 16 digits and more loses digits in a column of SQLite, and the operation is accepted.
     case wideDecimals
     /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
@@ -43,7 +39,6 @@ extension KnownFault {
     func features(in stores: Stores) -> Set<Feature> {
         switch self {
         case .ghostRows: [.moves, .archives, .cascade]
-        case .unfitValues: [.unfitValue]
         case .wideDecimals: [.wideDecimals]
         case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
         default: []
@@ -68,7 +63,6 @@ extension World {
         }
         for object in world.objects.indices {
             for index in world.objects[object].attributes.indices {
-                if faults.contains(.unfitValues) { world.objects[object].attributes[index].getsUnfitValues = false }
                 if faults.contains(.wideDecimals), world.objects[object].attributes[index].type == .wideDecimal {
                     world.objects[object].attributes[index].type = .decimal
                 }

@@ -223,7 +223,7 @@ private struct SchemaModelWriter {
             attribute.scale = min(numbers.count > 1 ? numbers[1] : numbers.isEmpty ? 4 : 0, attribute.precision ?? 18)
             widen(&attribute, to: column, in: table)
         case .blob: attribute.type = isCompared ? .binary : .bigBinary
-        case .text:
+        case .text, .array:
             attribute.length = type == "uuid" ? 36 : numbers.first
             let longest = column.longestText ?? 0
             if attribute.length == nil, isCompared { attribute.length = max(100, 2 * longest) }
