@@ -8,8 +8,6 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case ghostRows
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
-    /// A decimal of 16 digits and more loses digits in a column of SQLite, and the operation is accepted.
-    case wideDecimals
     /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
     case textOfTimeKeys
     /// A large value that a device has uploaded is downloaded by it again.
@@ -39,7 +37,6 @@ extension KnownFault {
     func features(in stores: Stores) -> Set<Feature> {
         switch self {
         case .ghostRows: [.moves, .archives, .cascade]
-        case .wideDecimals: [.wideDecimals]
         case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
         default: []
         }
@@ -59,13 +56,6 @@ extension World {
                 // Rows without a parent are in no partition.
                 guard case .parent(let index) = world.objects[object].partition else { continue }
                 world.objects[object].references[index].onDelete = .noAction
-            }
-        }
-        for object in world.objects.indices {
-            for index in world.objects[object].attributes.indices {
-                if faults.contains(.wideDecimals), world.objects[object].attributes[index].type == .wideDecimal {
-                    world.objects[object].attributes[index].type = .decimal
-                }
             }
         }
         if faults.contains(.scatteredUploads), let processes, processes > 1 {

@@ -51,6 +51,21 @@ struct SQLiteExpressions: SQLExpressions {
     /// Any column has any values.
     func misfit(of attribute: AttributeModel, _ column: SQLColumn) -> String? { nil }
 
+    /// A statement returns the value that it has stored: no trigger comes between. Dates and times stay texts in any column, and a double is as near as any.
+    func kept(of attribute: AttributeModel, _ column: SQLColumn) -> String? {
+        switch attribute.type {
+        case .date, .time, .dateTime, .float, .double: nil
+        default: value(of: attribute, column)
+        }
+    }
+
+    func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool {
+        // Of a decimal that does not fit.
+        if attribute.type == .decimal, case .real = found { return false }
+        guard let written = try? WireConversion.normalized(json, of: attribute) else { return false }
+        return WireConversion.json(cached: found, of: attribute).description.utf8.elementsEqual(written.description.utf8)
+    }
+
     /// Parts that a back end may store in several forms are compared in the cache's form, the others directly.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
         switch attribute.type {

@@ -36,6 +36,15 @@ struct PostgreSQLExpressions: SQLExpressions {
         }
     }
 
+    /// A trigger may have changed the value, and the engine refuses what a type cannot hold: so the attribute must be able to hold what is stored, no more.
+    func kept(of attribute: AttributeModel, _ column: SQLColumn) -> String? {
+        let form = PostgreSQLValueForm(of: attribute, column, isExact: false)
+        return form.isAlwaysHeld
+            ? nil : "CASE WHEN \(form.json(isRequired: false)) IS NULL THEN left(CAST(\(column.sql) AS TEXT), \(UnfitRow.longestText + 1)) END"
+    }
+
+    func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool { found == .null }
+
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
         switch (attribute.type, column.affinity) {
         case (.date, .date), (.time, .time): ("\(column.sql) = ?\(place)", part)
@@ -99,6 +108,8 @@ private struct PostgreSQLValueForm {
     private var converted: String
     /// The value as JSON.
     private var text: String
+
+    var isAlwaysHeld: Bool { condition == nil }
 
     /// The value in the form of the cache; NULL if the attribute cannot hold it.
     var value: String { condition.map { "CASE WHEN \($0) THEN \(converted) END" } ?? converted }

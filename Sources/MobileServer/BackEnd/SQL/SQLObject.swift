@@ -181,6 +181,12 @@ protocol SQLExpressions: Sendable {
     /// Phrase for the values of a column, if its attribute can hold none of them, as the schema alone shows; nil otherwise.
     func misfit(of attribute: AttributeModel, _ column: SQLColumn) -> String?
 
+    /// Returns an expression that shows whether a column has kept a value that was written to it; nil if it has for sure.
+    func kept(of attribute: AttributeModel, _ column: SQLColumn) -> String?
+
+    /// Whether the result of ``kept(of:_:)`` stands for the value that was written.
+    func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool
+
     /// Returns the condition that a column has the value of a key's part, such that the back end can use its index, and the value to bind.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value)
 }
