@@ -68,7 +68,7 @@ extension ServerError: LocalizedError, CustomDebugStringConvertible {
         .missingTable: "Correct the binding, or create the table.",
         .missingColumn: "Correct the binding, or create the column.",
         .statement: "Correct the statement.",
-        .load: "Correct the load; or the value that the message names, or its attribute in the model.",
+        .load: "Correct the load.",
         .cache: "Check the file. A deleted cache makes devices register and load again.",
         .notFound: "Correct the name.",
         .portInUse: "Choose another port, or 0 for any free one.",

@@ -83,9 +83,10 @@ static void check_scaled(const value *input, const value *result, int whole, int
     const long double error = fabsl(exact) * 0x1p-60L + 1e-9L;
     if (result->type == SQLITE_INTEGER) {
         CHECK(fabsl((long double)result->integer) < limit);
-        CHECK(fabsl((long double)result->integer - exact) <= 0.5L + error);
+        CHECK(fabsl((long double)result->integer - exact) <= error);
     } else if (result->type == SQLITE_FLOAT) {
-        CHECK(fabsl(exact) >= limit - 0.5L - error);
+        // Too long before the point, or after it: then it has a fraction, unless it is too large or too small for one here.
+        CHECK(fabsl(exact) >= limit - error || fabsl(exact) > 0x1p53L || exact != roundl(exact) || exact == 0);
     } else {
         CHECK(is_same(result, input));
     }
@@ -164,6 +165,13 @@ static void check_number(sqlite3 *db, const value *number, int whole, int scale)
         CHECK(is_same(&plain, number));
     }
     const value result = convert(db, decimal, number, whole, scale), expected = convert(db, decimal, &text, whole, scale);
+    if (number->type == SQLITE_FLOAT && expected.type == SQLITE_FLOAT) {
+        // By its first 15 digits, if these are few enough.
+        const long double found = result.type == SQLITE_INTEGER ? (long double)result.integer / powl(10, (long double)scale)
+                                                               : strtold(result.text, NULL);
+        CHECK(result.type == SQLITE_FLOAT || fabsl(found - (long double)number->real) <= fabsl((long double)number->real) * 1e-14L);
+        return;
+    }
     // A number that does not fit comes back as a real; SQLite reads the last bit of its text differently.
     CHECK(result.type == expected.type && (result.type == SQLITE_FLOAT || is_same(&result, &expected)));
 }

@@ -6,6 +6,7 @@
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
 #include "export/mc_export_internal.h"
+#include "export/mc_export_limit.h"
 #include "json/mc_json_append.h"
 
 int64_t mc_export_rows(const mc_export *rows)
@@ -46,6 +47,11 @@ static mc_status append_value(mc_export *rows, size_t column, sqlite3_value *sto
     } else if (!mc_stored_from_value(stored, rule->type, &value)) {
         status = MC_ERROR_NO_MEMORY;
     }
+    // A plain time has its form: SQL did not run for it.
+    const bool is_plain_time = converts && !conversion->is_running && rule->type >= MC_COLUMN_DATE && rule->type <= MC_COLUMN_DATE_TIME;
+    if (status == MC_OK && rows->limits != NULL && !(is_plain_time && value.storage == SQLITE_TEXT) &&
+        !mc_export_limit_holds(&rows->limits[column], &value, rule->type))
+        status = mc_export_limit_check(&rows->limits[column], &value, rule->type, &problem);
     if (status == MC_OK)
         status = mc_json_append_stored(&rows->stage, &value, rule, &problem);
     if (converts)
@@ -186,6 +192,7 @@ static mc_status append_values(mc_export *rows, mc_error *error)
 {
     mc_byte_buffer *const stage = &rows->stage;
     stage->length = 0;
+    rows->refused = 0;
     for (size_t column = 0; column < rows->value_count; column++)
         rows->values[column] = sqlite3_column_value(rows->statement, (int)column);
     // First, while the values are as they are stored: their conversion to text changes them in place.
@@ -259,9 +266,7 @@ static mc_status fail_after_error(mc_error *error)
 static void note_failure(mc_export *rows)
 {
     rows->state = MC_EXPORT_FAILED;
-    // A statement on the row of a refused value stays there, so that its values can describe the row.
-    if (rows->refused == 0)
-        (void)sqlite3_reset(rows->statement);
+    (void)sqlite3_reset(rows->statement);
 }
 
 mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *error)
@@ -273,7 +278,9 @@ mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row,
     const mc_status status = next_row(rows, has_row, error);
     if (status != MC_OK) {
         *has_row = false;
-        note_failure(rows);
+        // The statement stays on the row of a refused value, so that its values can describe the row.
+        if (rows->refused == 0)
+            note_failure(rows);
     } else if (*has_row) {
         *row = (mc_export_row){rows->stage.bytes, rows->stage.length, rows->ends, rows->column_count};
     }

@@ -30,12 +30,13 @@ struct mc_export {
     size_t *ends;                       // of the values of a row that is read by itself; NULL: none was
     sqlite3_value **values;             // of the statement's current row, if it is read by itself; NULL before the first one
     size_t value_count;
-    size_t refused;                     // the number of the column from 1 whose value could not be written; 0: none
+    size_t refused;                     // the number of the column from 1 whose value in the last row could not be written; 0: none
     mc_export_large *large;             // the form of the columns' large values; NULL: none is in line
     mc_pool *pool;                      // of these values
     mc_export_large_value *value;       // the large value in progress; NULL: none
     mc_export_conversion *conversions;  // of the columns; NULL: none has one
     mc_export_converted *converted;     // the memory of their values
+    mc_export_limit *limits;            // of the columns; NULL: none has one
     mc_row_digest_pass *sums;           // of the rows; NULL: they are not added up
     size_t summed_first, summed_count;
 

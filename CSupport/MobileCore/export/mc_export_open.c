@@ -102,6 +102,19 @@ static mc_status copy_conversions(mc_export *rows, const mc_export_options *opti
     return status;
 }
 
+static mc_status copy_limits(mc_export *rows, const mc_export_options *options, mc_error *error)
+{
+    if (options->limits == NULL)
+        return MC_OK;
+    if (options->columns == NULL)
+        return mc_fail(error, MC_ERROR_MISUSE, "export: limits of columns, without types");
+    rows->limits = mc_allocate_zeroed(rows->column_count, sizeof *rows->limits);
+    if (rows->limits == NULL)
+        return mc_fail(error, MC_ERROR_NO_MEMORY, "export: no memory");
+    memcpy(rows->limits, options->limits, rows->column_count * sizeof *rows->limits);
+    return MC_OK;
+}
+
 static mc_status copy_sums(mc_export *rows, const mc_export_options *options, mc_error *error)
 {
     const size_t columns = (size_t)sqlite3_column_count(rows->statement);
@@ -134,6 +147,8 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
         status = copy_large(rows, options, error);
     if (status == MC_OK)
         status = copy_conversions(rows, options, error);
+    if (status == MC_OK)
+        status = copy_limits(rows, options, error);
     if (status == MC_OK)
         status = copy_sums(rows, options, error);
     if (status == MC_OK && options->format == MC_EXPORT_OBJECTS)
@@ -169,6 +184,7 @@ void mc_export_free(mc_export *rows)
     mc_free(rows->prefixes);
     mc_free(rows->conversions);
     mc_free(rows->converted);
+    mc_free(rows->limits);
     mc_free(rows->columns);
     mc_free(rows->ends);
     mc_free(rows->values);

@@ -5,13 +5,13 @@
 ///
 ///     mc_exact_integer(value)                  an integer: of a number without a fraction, and of a text that is one
 ///     mc_exact_real(value)                     a real: of a number, and of a text that is one
-///     mc_exact_decimal(value, whole, scale)    a decimal of at most `whole` digits before the point and `scale` after it, rounded half
-///                                              away from zero: `value * 10 ^ scale` as an integer if both together are at most 18,
-///                                              otherwise a text without superfluous zeros
+///     mc_exact_decimal(value, whole, scale)    a decimal of at most `whole` digits before the point and `scale` after it: `value * 10 ^ scale`
+///                                              as an integer if both together are at most 18, otherwise a text without superfluous zeros
 ///
 /// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: the text of another number as a
 /// real, and by mc_exact_decimal also an integer; all other values are unchanged. A real counts as the shortest decimal that reads back as
-/// the same double. Only statements of the program may call them, no view and no trigger.
+/// the same double; as a decimal that has more digits after the point, it counts as its first 15 digits. Only statements of the program may call
+/// them, no view and no trigger.
 ///
 ///     mc_plain_integer(value)                  an integer: of a text that is one in the notation in which SQLite writes it
 ///

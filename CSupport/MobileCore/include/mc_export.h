@@ -13,6 +13,8 @@
 #ifndef MC_EXPORT_H
 #define MC_EXPORT_H
 
+#include <stdint.h>
+
 #include "mc_error.h"
 #include "mc_row_digest.h"
 #include "mc_rows.h"
@@ -36,6 +38,18 @@ typedef enum mc_export_large {
     MC_EXPORT_LARGE_BASE64 = 1,     ///< a value of bytes, as a string in base64
     MC_EXPORT_LARGE_TEXT = 2        ///< a value of text, as a string
 } mc_export_large;
+
+/// The values that a column may give, among those of its type. For any other one `mc_export_next_row` fails, and continues with the next row.
+/// A column of type DATE, TIME or DATE_TIME with a limit gives texts of this form only.
+typedef struct mc_export_limit {
+    bool required;              ///< no null
+    bool is_single;             ///< REAL: numbers that are finite in 32 bits
+    int64_t least, greatest;    ///< INTEGER
+    size_t shortest, longest;   ///< TEXT: characters; BLOB: bytes
+} mc_export_limit;
+
+/// The limits of a column without any.
+#define MC_EXPORT_ANY_VALUE {false, false, INT64_MIN, INT64_MAX, 0, SIZE_MAX}
 
 typedef struct mc_export_options {
     /// The rules of the columns, as many as the statement has (see `sums`), or NULL: all of type MC_COLUMN_ANY under the statement's names.
@@ -69,6 +83,8 @@ typedef struct mc_export_options {
     /// UTF-8 of texts in a UTF-16 database, also where a column of bytes writes them. NULL: none.
     mc_row_digest_pass *MC_NULLABLE sums;
     size_t summed_first, summed_count;
+    /// For each of `columns` the limits of its values; NULL: none has one.
+    const mc_export_limit *MC_NULLABLE limits;
 } mc_export_options;
 
 typedef struct mc_export mc_export;
@@ -76,7 +92,7 @@ typedef struct mc_export mc_export;
 /// Opens an export. The statement is borrowed and must outlive it. On success the caller owns `*out` and gives it to
 /// `mc_export_free`; on failure it is NULL.
 /// Fails with MC_ERROR_MISUSE (a statement without columns, a wrong number of rules, two columns of one name in objects, a level
-/// out of its range, large values in line without a pool, conversions or exact numbers without rules), MC_ERROR_NO_MEMORY.
+/// out of its range, large values in line without a pool, conversions, exact numbers or limits without rules), MC_ERROR_NO_MEMORY.
 MC_MUST_USE mc_status mc_export_open(struct sqlite3_stmt *statement, const mc_export_options *options,
                                      mc_export *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
@@ -95,12 +111,13 @@ typedef struct mc_export_row {
 } mc_export_row;
 
 /// Writes the next row; `*has_row` is false after the last one. An export is read by rows or with `mc_export_read`, not both.
-/// A row counts in the sums also if one of its values cannot be written. Fails as `mc_export_read`, and with MC_ERROR_MISUSE for objects,
-/// deflated text, and large values in line.
+/// After a row with a value that cannot be written (see `mc_export_refused_column`), the next call continues with the next row; after any other failure
+/// every call fails. Such a row counts in the sums. Fails as `mc_export_read`, with MC_ERROR_TYPE for a value beyond its limit, and with
+/// MC_ERROR_MISUSE for objects, deflated text, and large values in line.
 MC_MUST_USE mc_status mc_export_next_row(mc_export *rows, mc_export_row *row, bool *has_row, mc_error *MC_NULLABLE error);
 
-/// Returns the number from 1 of the column whose value `mc_export_next_row` could not write; 0 if there was none. Until the export is
-/// freed the statement stays on the row of that value.
+/// Returns the number from 1 of the column whose value the last `mc_export_next_row` could not write; 0 if there was none. Until the next call
+/// the statement stays on the row of that value.
 size_t mc_export_refused_column(const mc_export *rows);
 
 /// Returns the number of rows written so far.

@@ -11,6 +11,7 @@ enum {
     INTEGER_DIGITS = 19,     // of the longest integer; 10 ^ 19 - 1 is an unsigned one
     PLACE_LIMIT = 100000,    // beyond any exponent of a double
     QUICK_SCALE = 15,        // 10 ^ 15 and all smaller powers are exact as doubles
+    REAL_DIGITS = 15,        // that each double keeps
 };
 
 _Static_assert(MC_EXACT_TEXT_SIZE >= LENGTH_LIMIT + 2 * MC_EXACT_SCALE_MAXIMUM + 4, "the longest decimal has room");
@@ -105,14 +106,13 @@ static bool read_digits(const char *text, size_t length, digits *out)
     return at == end;
 }
 
-/// Rounds to a number of digits after the point, half away from zero.
-static void round_digits(digits *number, int scale)
+/// Rounds to a number of digits, half away from zero.
+static void round_digits(digits *number, int kept)
 {
-    const int kept = number->place + scale;
     if (kept >= number->count)
         return;
-    const bool is_up = kept >= 0 && number->text[kept] >= '5';
-    number->count = kept > 0 ? kept : 0;
+    const bool is_up = number->text[kept] >= '5';
+    number->count = kept;
     if (!is_up)
         return;
     int last = number->count - 1;
@@ -276,11 +276,15 @@ bool mc_exact_to_decimal(sqlite3_value *value, int whole, int scale, mc_exact_nu
     digits number;
     if (!read_number(value, &number))
         return false;
-    round_digits(&number, scale);
     drop_zeros(&number);
+    // The last digits of a real that was computed are those of its binary form: 0.1 + 0.2 is 0.3.
+    if (type == SQLITE_FLOAT && number.count - number.place > scale) {
+        round_digits(&number, REAL_DIGITS);
+        drop_zeros(&number);
+    }
     if (number.count == 0)
         number.place = 0;
-    if (number.place > whole)
+    if (number.place > whole || number.count - number.place > scale)
         set_real(out, sqlite3_value_double(value));
     else if (whole + scale <= SCALED_DIGITS)
         set_scaled(out, &number, scale);

@@ -24,13 +24,14 @@ struct BackEndLoad {
     }
 
     /// Visits the rows.
-    /// - Parameter keys: the rows to visit; nil (default) for all.
-    /// - Throws: ``ServerError/Code/load`` for a row without key, or with a value that does not fit its attribute.
-    func forEachRow(_ keys: [RowKey]? = nil, _ visit: (LoadedRow) throws -> Void) throws {
+    /// - Parameters:
+    ///   - keys: the rows to visit; nil (default) for all.
+    ///   - unfit: visits the rows that their attributes cannot hold.
+    func forEachRow(_ keys: [RowKey]? = nil, unfit: (UnfitRow) throws -> Void, _ visit: (LoadedRow) throws -> Void) throws {
         try source.load(object.model, parameters: namedParameters, keys: keys) { row in
-            switch row.content {
-            case .loaded(let row): try visit(row)
-            case .values(let values): try visit(LoadedRow(values, of: object))
+            switch row.held(by: object) {
+            case .fit(let row): try visit(row)
+            case .unfit(let row): try unfit(row)
             }
         }
     }
@@ -42,22 +43,27 @@ protocol PackedBackEndSnapshot: BackEndSnapshot {
     func marksLoads(of object: ObjectModel) throws -> Bool
 
     /// Packs all rows of a partition.
-    /// - Parameter added: is called after each row, and may take the rows.
+    /// - Parameters:
+    ///   - unfit: visits the rows that their attributes cannot hold.
+    ///   - added: is called after each row, and may take the rows.
     /// - Returns: the mark of the rows, if ``marksLoads(of:)``; nil for few rows.
     func pack(
-        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, unfit: (UnfitRow) throws -> Void,
+        _ added: (inout PackedRows) throws -> Void
     ) throws -> String?
 }
 
 extension BackEndLoad {
     /// Packs all rows.
-    /// - Parameter added: is called after each row, and may take the rows.
-    /// - Returns: as ``PackedBackEndSnapshot/pack(_:parameters:into:_:)``.
-    func pack(into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void) throws -> String? {
+    /// - Parameters:
+    ///   - unfit: visits the rows that their attributes cannot hold.
+    ///   - added: is called after each row, and may take the rows.
+    /// - Returns: as ``PackedBackEndSnapshot/pack(_:parameters:into:unfit:_:)``.
+    func pack(into rows: inout PackedRows, unfit: (UnfitRow) throws -> Void, _ added: (inout PackedRows) throws -> Void) throws -> String? {
         if let source = source as? any PackedBackEndSnapshot {
-            return try source.pack(object.model, parameters: namedParameters, into: &rows, added)
+            return try source.pack(object.model, parameters: namedParameters, into: &rows, unfit: unfit, added)
         }
-        try forEachRow { row in
+        try forEachRow(unfit: unfit) { row in
             rows.add(row)
             try added(&rows)
         }
@@ -65,24 +71,41 @@ extension BackEndLoad {
     }
 }
 
-extension LoadedRow {
+/// A row as the model sees it.
+enum HeldRow {
+    case fit(LoadedRow)
+    case unfit(UnfitRow)
+}
+
+extension BackEndRow {
     /// Checks the values of a row, and brings equal ones to equal texts.
-    init(_ values: JSONObject, of object: ObjectPlan) throws {
-        guard let key = RowKey(wire: values, of: object) else { throw object.loadError("a row without key") }
-        self.key = KeyText(key.value)
-        references = object.references.map { reference in
+    func held(by object: ObjectPlan) -> HeldRow {
+        let values: JSONObject
+        switch content {
+        case .loaded(let row): return .fit(row)
+        case .unfit(let row): return .unfit(row)
+        case .values(let found): values = found
+        }
+        let rowKey = RowKey(wire: values, of: object), key = rowKey.map { KeyText($0.value) }
+        let shownKey = rowKey?.value ?? .text(JSONValue.array(object.keyAttributes.map { values[$0.name] ?? .null }).description)
+        var texts: [String] = []
+        for attribute in object.rowAttributes {
+            let json = values[attribute.name] ?? .null
+            guard let text = try? WireConversion.held(json, by: attribute, in: object.model).description else {
+                let shown: Value = json.isNull ? .null : .text(json.string ?? json.description)
+                let isOfKey = object.model.primaryKey.contains(attribute.name)
+                return .unfit(UnfitRow(object, key: isOfKey ? nil : key, shownKey: shownKey, attributes: [attribute], form: nil, value: shown))
+            }
+            texts.append(text)
+        }
+        guard let key else {
+            return .unfit(UnfitRow(object, key: nil, shownKey: shownKey, attributes: object.keyAttributes, form: nil, value: .null))
+        }
+        let references = object.references.map { reference in
             let parent = JSONObject(uniqueKeys: reference.pairs.map { ($0.key.name, values[$0.source.name] ?? .null) })
             return RowKey(wire: parent, reference.pairs.map(\.key)).map { KeyText($0.value) }
         }
-        attributes = try object.rowAttributes.map { try Self.text(of: values[$0.name] ?? .null, $0, object) }.joined(separator: ",")
-    }
-
-    private static func text(of json: JSONValue, _ attribute: AttributeModel, _ object: ObjectPlan) throws(ServerError) -> String {
-        do {
-            return try WireConversion.normalized(json, of: attribute).description
-        } catch {
-            throw object.loadError("a value of \"\(attribute.name)\" that does not fit: \(error.message)")
-        }
+        return .fit(LoadedRow(key: key, references: references, attributes: texts.joined(separator: ",")))
     }
 }
 

@@ -46,16 +46,20 @@ public struct BackEndRow: Sendable {
         case values(JSONObject)
         /// The form of the cache, from a back end that makes it by itself.
         case loaded(LoadedRow)
+        /// A row that its attributes cannot hold.
+        case unfit(UnfitRow)
     }
 
     let content: Content
 
     /// Creates a row.
     /// - Parameter values: the value of each attribute that is not large, by name, in the form of the protocol: decimals as JSON numbers, dates and
-    ///   times as strings (`2026-11-23`, `06:05:00`, `2026-11-23T06:05:00.000Z`), binary values in base64. A missing value is NULL.
+    ///   times as strings (`2026-11-23`, `06:05:00`, `2026-11-23T06:05:00.000Z`), binary values in base64. A missing value is NULL. A row with a value that
+    ///   its attribute cannot hold is held back.
     public init(_ values: JSONObject) { content = .values(values) }
 
     init(_ row: LoadedRow) { content = .loaded(row) }
+    init(_ row: UnfitRow) { content = .unfit(row) }
 }
 
 /// The digest of one large value.

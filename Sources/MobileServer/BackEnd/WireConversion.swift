@@ -30,7 +30,9 @@ enum WireConversion {
         case .decimal: return try decimal(json, of: attribute, affinity)
         case .string, .char, .structure, .list, .nullableList, .bigString:
             guard let string = json.string else { throw mismatch("a string", json) }
-            return .text(string)
+            guard affinity == .array, attribute.type.isComplex else { return .text(string) }
+            guard let list = try? JSONValue(parsing: string), let array = arrayText(list) else { throw mismatch("a list of JSON", json) }
+            return .text(array)
         case .binary, .bigBinary:
             guard let string = json.string, let data = Data(base64Encoded: string) else { throw mismatch("a string in base64", json) }
             return .blob([UInt8](data))
@@ -38,6 +40,17 @@ enum WireConversion {
         case .time: return try text(json, /^\d\d:\d\d:\d\d$/, "a time as \"HH:MM:SS\"")
         case .dateTime: return try text(json, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?Z$/, "a time as \"YYYY-MM-DDTHH:MM:SS.sssZ\"")
         }
+    }
+
+    /// Returns a list of JSON as PostgreSQL writes arrays; nil for anything else. A list in a list is another dimension.
+    private static func arrayText(_ json: JSONValue) -> String? {
+        guard let values = json.array else { return nil }
+        func quoted(_ text: String) -> String { "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\"" }
+        let elements = values.map { value in
+            if value.isNull { return "NULL" }
+            return arrayText(value) ?? quoted(value.string ?? value.description)
+        }
+        return "{" + elements.joined(separator: ",") + "}"
     }
 
     /// Converts a value in the cache's form, such as a part of a parent's key, to the value for a column.
@@ -65,6 +78,42 @@ enum WireConversion {
     static func normalized(_ json: JSONValue, of attribute: AttributeModel) throws(Mismatch) -> JSONValue {
         let value = try value(json, of: attribute, affinity: .text)
         return attribute.type == .boolean ? json : self.json(cached: value, of: attribute)
+    }
+
+    /// Checks that an attribute can hold a value of a back end, and returns the value's one notation.
+    static func held(_ json: JSONValue, by attribute: AttributeModel, in object: ObjectModel) throws(Mismatch) -> JSONValue {
+        if json.isNull {
+            if attribute.isRequired(in: object) { throw Mismatch(message: "expected a value, found null") }
+            return json
+        }
+        let value = try value(json, of: attribute, affinity: .text)
+        let isHeld =
+            switch (attribute.type, value) {
+            case (.date, .text(let text)): isDay(text)
+            case (.time, .text(let text)): isTimeOfDay(text)
+            case (.dateTime, .text(let text)): isDay(text.prefix(10)) && isTimeOfDay(text.dropFirst(11).prefix(8))
+            case (.float, .real(let number)): Float(number).isFinite
+            case (.double, .real(let number)): number.isFinite
+            case (.decimal, _): true
+            case (_, .text(let text)): attribute.lengths.upperBound == .max || attribute.lengths.contains(text.unicodeScalars.count)
+            case (_, .blob(let bytes)): attribute.lengths.contains(bytes.count)
+            default: true
+            }
+        guard isHeld else { throw mismatch(attribute.formWords, json) }
+        return attribute.type == .boolean ? json : self.json(cached: value, of: attribute)
+    }
+
+    /// Whether a text of the form of a date is one.
+    private static func isDay(_ text: some StringProtocol) -> Bool {
+        let parts = text.split(separator: "-").compactMap { Int($0) }
+        guard parts.count == 3, (1...12).contains(parts[1]), parts[2] >= 1 else { return false }
+        let isLeap = parts[0].isMultiple(of: 4) && (!parts[0].isMultiple(of: 100) || parts[0].isMultiple(of: 400))
+        return parts[2] <= [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][parts[1] - 1]
+    }
+
+    private static func isTimeOfDay(_ text: some StringProtocol) -> Bool {
+        let parts = text.split(separator: ":").compactMap { Int($0) }
+        return parts.count == 3 && parts[0] < 24 && parts[1] < 60 && parts[2] < 60
     }
 
     /// Returns a number without zeros at the end of its fraction.

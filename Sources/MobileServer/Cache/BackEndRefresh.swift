@@ -238,23 +238,25 @@ struct BackEndRefresh {
     private func stage(
         _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ position: BackEndPosition?, _ known: Known, _ lease: RefreshLease
     ) throws -> Bool {
-        let written: (state: PartitionState, isChanged: Bool)?
+        let written: (state: PartitionState, changes: PartitionRefresh.Written)?
         do { written = try load(comparison, source, known, lease) } catch let error as PostgreSQLError where error.canBeRepeated {
             throw Interruption(cause: error)
         }
         guard let written else { return false }
         note(written.state, after: comparison.state, at: position)
-        if written.isChanged { refresher.changed([written.state.partition]) }
+        log(written.changes.lines)
+        if written.changes.isChanged { refresher.changed([written.state.partition]) }
         return true
     }
 
     private func load(
         _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease
-    ) throws -> (state: PartitionState, isChanged: Bool)? {
+    ) throws -> (state: PartitionState, changes: PartitionRefresh.Written)? {
         let ground = RefreshGround(backEnd: backEnd, keys: keys, lease: lease, place: place, rekeyed: known.rekeyed)
         if try FirstLoad.isPossible(comparison, source, refresher.stateStore) {
             let first = FirstLoad(comparison: comparison, backEnd: backEnd, refresher: refresher, ground: ground)
-            return try first.run(source) { try notify([comparison.partition.id], in: $0) }.map { ($0, true) }
+            let written = try first.run(source) { try notify([comparison.partition.id], in: $0) }
+            return written.map { ($0.state, PartitionRefresh.Written(isChanged: true, lines: $0.lines)) }
         }
         return try refresher.stateStore.staging { staging in
             let comparison = try marked(comparison, source)
@@ -264,9 +266,9 @@ struct BackEndRefresh {
             try staged.compare()
             return try staging.write(label: "refresh from \(backEnd.name)") { connection in
                 guard try ground.holds(comparison, in: connection) else { return nil }
-                let isChanged = try staged.write(in: connection)
-                if isChanged { try notify([comparison.partition.id], in: connection) }
-                return (try comparison.partition.state(in: connection), isChanged)
+                let changes = try staged.write(in: connection)
+                if changes.isChanged { try notify([comparison.partition.id], in: connection) }
+                return (try comparison.partition.state(in: connection), changes)
             }
         }
     }
@@ -288,24 +290,31 @@ struct BackEndRefresh {
     private func write(_ look: Look, _ known: Known) throws -> Bool {
         guard look.record != nil || !look.loads.isEmpty else { return true }
         let written = try refresher.stateStore.write(label: "refresh from \(backEnd.name)", isolation: .locks) {
-            connection -> (states: [PartitionState], changed: [Int64])? in
+            connection -> (states: [PartitionState], changed: [Int64], lines: [String])? in
             try keys.lock(backEnd, in: connection)
             if let record = look.record, try !keys.apply(record, of: backEnd, in: connection) { return nil }
             guard try isUnchanged(look, in: connection) else { return nil }
-            var changed: [Int64] = []
+            var changed: [Int64] = [], lines: [String] = []
             for load in look.loads {
                 let refresh = PartitionRefresh(
                     comparison: load.comparison, package: refresher.package, cache: refresher.cache, connection: connection)
-                if try refresh.run(load) { changed.append(load.comparison.partition.id) }
+                let written = try refresh.run(load)
+                if written.isChanged { changed.append(load.comparison.partition.id) }
+                lines += written.lines
             }
             if !changed.isEmpty { try notify(changed, in: connection) }
-            return (try look.loads.map { try $0.comparison.partition.state(in: connection) }, changed)
+            return (try look.loads.map { try $0.comparison.partition.state(in: connection) }, changed, lines)
         }
         guard let written else { return false }
         // Only after the commit: a load that is rolled back does not count.
         for (state, load) in zip(written.states, look.loads) { note(state, after: load.comparison.state, at: look.position) }
+        log(written.lines)
         if !written.changed.isEmpty { refresher.changed(written.changed) }
         return true
+    }
+
+    private func log(_ lines: [String]) {
+        for line in lines { refresher.configuration.log(line) }
     }
 
     private func note(_ state: PartitionState, after former: PartitionState, at position: BackEndPosition?) {

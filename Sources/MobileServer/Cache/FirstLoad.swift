@@ -30,12 +30,16 @@ struct FirstLoad: Sendable {
 
     /// Loads and writes the rows.
     /// - Parameter notify: is called in the last write.
-    /// - Returns: the partition's state; nil if it, or a key of a row, has changed since the look began.
-    func run(_ source: any BackEndSnapshot, notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+    /// - Returns: the partition's state, and lines for the log; nil if it, or a key of a row, has changed since the look began.
+    func run(
+        _ source: any BackEndSnapshot, notify: (any StateConnection) throws -> Void
+    ) throws -> (state: PartitionState, lines: [String])? {
         do { return try load(source, notify) } catch is Changed { return nil }
     }
 
-    private func load(_ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void) throws -> PartitionState? {
+    private func load(
+        _ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void
+    ) throws -> (state: PartitionState, lines: [String])? {
         let objectID = Value.integer(refresher.cache.id(of: comparison.object))
         let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
         var writer: FirstRows?
@@ -47,7 +51,11 @@ struct FirstLoad: Sendable {
             try present.add(&block)
         }
         let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
-        let mark = try load.pack(into: &rows) { rows in
+        var unfit = UnfitRows()
+        let mark = try load.pack(into: &rows) { row in
+            if ground.lease.isLost { throw RefreshLease.Lost() }
+            unfit.add(row)
+        } _: { rows in
             if ground.lease.isLost { throw RefreshLease.Lost() }
             count += 1
             guard rows.count >= refresher.rules.rowsInBlock || rows.bytes.count >= refresher.rules.bytesInBlock else { return }
@@ -57,19 +65,19 @@ struct FirstLoad: Sendable {
         if !rows.isEmpty, writer != nil || count >= rules.leastRows { try hand(over: &rows) }
         try writer?.finish()
         let comparison = try comparison.awaitsMark ? comparison.marked(mark) : comparison
-        let state = try withLargeValues(of: load) { connection -> PartitionState? in
+        let written = try withLargeValues(of: load) { connection -> (state: PartitionState, lines: [String])? in
             guard try ground.holds(comparison, in: connection) else { return nil }
             let refresh = self.refresh(connection, comparison)
             var texts = RowTexts()
             if !rows.isEmpty { try RowBlock(refresh: refresh, mayBeKnown: mayBeKnown).write(rows, &texts) }
             if !comparison.object.largeAttributes.isEmpty { _ = try refresh.largeValues.noteDifferences(refresh.version) }
-            _ = try refresh.finish(Int(count))
+            let lines = try refresh.finish(Int(count), unfit: unfit).lines
             try writer?.base?.complete(refresh.version, rows: count, in: connection)
             try notify(connection)
-            return try comparison.partition.state(in: connection)
+            return (try comparison.partition.state(in: connection), lines)
         }
-        if state != nil { writer?.isValid = true }
-        return state
+        if written != nil { writer?.isValid = true }
+        return written
     }
 
     /// Runs the last write, with the digests of large values staged for it.

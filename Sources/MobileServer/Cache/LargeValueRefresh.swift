@@ -23,7 +23,7 @@ struct LargeValueLoad {
             try visit([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
         }
         guard !isDone else { return }
-        try load.forEachRow(keys) { row in
+        try load.forEachRow(keys, unfit: { _ in }) { row in
             guard let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
             for (index, attribute) in object.largeAttributes.enumerated() {
                 var digest = try SHA256(), length: Int64 = 0
@@ -103,13 +103,14 @@ struct LargeValueRefresh {
             """
     }
 
+    /// A row that is held back, and that no device has, has no large values either.
     private func noteContents(_ table: String, _ version: Int64) throws -> Int {
         try connection.execute(
             """
             INSERT INTO _large (partition, sk, attribute, digest, length, version)
             SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?3 AS BIGINT)
             FROM \(table) AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = \(keptKey("d.k"))
-            WHERE NOT EXISTS (
+            WHERE EXISTS (SELECT 1 FROM _row AS r WHERE r.partition = ?1 AND r.sk = m.sk AND r.deleted = 0) AND NOT EXISTS (
                 SELECT 1 FROM _large AS o WHERE o.partition = ?1 AND o.sk = m.sk AND o.attribute = d.attribute AND o.digest = d.digest)
             ON CONFLICT (partition, sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
             """, values + [.integer(version)])

@@ -56,7 +56,7 @@ private struct PackageCacheBuilder {
     /// Deletes the rows of a package whose model has changed, and keeps the record of granted keys.
     private func empty(_ id: Int64) throws {
         let objects = "SELECT id FROM _object WHERE package = ?1", partitions = "SELECT id FROM _partition WHERE object IN (\(objects))"
-        for table in ["_partition_era", "_mark"] + SegmentTables.ofPartitions {
+        for table in ["_partition_era", "_mark", "_quarantine", "_quarantine_rest"] + SegmentTables.ofPartitions {
             try connection.execute("DELETE FROM \(table) WHERE partition IN (\(partitions))", [.integer(id)])
         }
         for statement in [

@@ -6,7 +6,7 @@ extension Partition {
     static let useInterval: Int64 = 86_400_000
 
     /// The tables with rows of partitions, apart from their own.
-    static let tables = ["_row", "_large", "_partition_era", "_mark"] + SegmentTables.ofPartitions
+    static let tables = ["_row", "_large", "_partition_era", "_mark", "_quarantine", "_quarantine_rest"] + SegmentTables.ofPartitions
 
     /// Notes that partitions were requested. Each request within a day of the last note writes nothing.
     static func noteUse(of partitions: [Partition], now: Int64, in connection: any StateConnection) throws {

@@ -45,6 +45,10 @@ struct PartitionLoad {
     private(set) var rows: [LoadedRow] = []
     /// The digests of large values, in the form of their staged table.
     private(set) var digests: [[Value]] = []
+    /// The rows that are held back.
+    private(set) var unfit = UnfitRows()
+    /// Their keys, of those that have one.
+    private(set) var heldKeys: [KeyText] = []
 
     /// The comparison has too many rows for the memory.
     struct TooLarge: Error { let partition: Int64 }
@@ -55,10 +59,19 @@ struct PartitionLoad {
         self.comparison = comparison
         let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
         var bytes = 0
+        func count(_ length: Int) throws {
+            bytes += length
+            guard rows.count + heldKeys.count <= rules.rowsInMemory, bytes <= rules.bytesInMemory else {
+                throw TooLarge(partition: comparison.partition.id)
+            }
+        }
         try load.forEachRow(comparison.keys) { row in
-            bytes += row.key.text.utf8.count + row.attributes.utf8.count
+            unfit.add(row)
+            if let key = row.key { heldKeys.append(key) }
+            try count(row.key?.text.utf8.count ?? 0)
+        } _: { row in
             rows.append(row)
-            guard rows.count <= rules.rowsInMemory, bytes <= rules.bytesInMemory else { throw TooLarge(partition: comparison.partition.id) }
+            try count(row.key.text.utf8.count + row.attributes.utf8.count)
         }
         try LargeValueLoad(load: load, backEnd: backEnd).forEach(comparison.keys) { digests.append($0) }
     }

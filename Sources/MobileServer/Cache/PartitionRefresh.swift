@@ -24,30 +24,39 @@ struct PartitionRefresh {
     var objectID: Value { .integer(cache.id(of: object)) }
     var version: Int64 { comparison.state.version + 1 }
 
+    /// The result of a comparison.
+    struct Written {
+        /// Whether the partition has a new version.
+        var isChanged: Bool
+        /// Lines for the log, about rows that are held back.
+        var lines: [String]
+    }
+
     /// Compares rows in memory.
-    /// - Returns: whether the partition has a new version.
-    func run(_ load: PartitionLoad) throws -> Bool {
+    func run(_ load: PartitionLoad) throws -> Written {
         let rows = Int64(load.rows.count)
         try connection.stage("_load", columns) { add in
             for (index, row) in load.rows.enumerated() { try add(values(of: row, number: Int64(index + 1))) }
         }
+        let heldKeys = Set(load.heldKeys)
+        if !heldKeys.isEmpty { try connection.stage("_held", Self.heldColumns) { add in for key in heldKeys { try add([.text(key.text)]) } } }
         if let keys = comparison.keys {
             guard rows <= keys.count else { throw object.loadError("one key twice") }
-            try stage(keys: keys)
+            try stage(keys: keys, except: heldKeys)
         }
         try addKeys(rows: rows, isNew: comparison.keys == nil && !comparison.state.isLoaded)
         var changed = try writeRows()
-        changed += try comparison.keys == nil ? removeMissingRows(expected: rows) : removeMissingKeys()
+        changed += try comparison.keys == nil ? removeMissingRows(loaded: rows, hasHeld: !heldKeys.isEmpty) : removeMissingKeys()
         if !object.largeAttributes.isEmpty { changed += try largeValues.run(load.digests, version) }
         if comparison.keys != nil { try connection.unstage("_changed") }
+        if !heldKeys.isEmpty { try connection.unstage("_held") }
         try connection.unstage("_load")
-        return try finish(changed)
+        return try finish(changed, unfit: load.unfit)
     }
 
     /// Takes over what a staged comparison has found.
     /// - Parameter rows: the number of rows in ``table``; nil if not all of them are new.
-    /// - Returns: whether the partition has a new version.
-    func takeDifferences(newRows rows: Int64?) throws -> Bool {
+    func takeDifferences(newRows rows: Int64?, unfit: UnfitRows) throws -> Written {
         try addKeys(rows: rows ?? 0, isNew: rows != nil)
         var changed = try writeRows()
         if let rows {
@@ -57,12 +66,11 @@ struct PartitionRefresh {
             changed += try remove("sk IN (SELECT sk FROM _missing)")
         }
         if !object.largeAttributes.isEmpty { changed += try largeValues.noteDifferences(version) }
-        return try finish(changed)
+        return try finish(changed, unfit: unfit)
     }
 
-    /// Stores the new version and mark.
-    /// - Returns: whether the partition has a new version.
-    func finish(_ changed: Int) throws -> Bool {
+    /// Stores the new version and mark, and the rows that are held back.
+    func finish(_ changed: Int, unfit: UnfitRows) throws -> Written {
         let state = comparison.state, isChanged = changed > 0 || !state.isLoaded
         if isChanged { try partition.advance(to: version, from: state, eras: cache.eras, in: connection) }
         if comparison.mark != state.mark || comparison.keys == nil && comparison.mark != nil {
@@ -71,7 +79,8 @@ struct PartitionRefresh {
                 [.integer(partition.id), Value(comparison.mark), .integer(comparison.keys == nil ? comparison.now : state.compared)])
             try RefreshMark(object).store(comparison.markContent, of: partition.id, in: connection)
         }
-        return isChanged
+        let quarantine = Quarantine(object: object, objectID: cache.id(of: object), partition: partition, connection: connection)
+        return Written(isChanged: isChanged, lines: try quarantine.update(unfit, keys: comparison.keys, now: comparison.now))
     }
 
     var largeValues: LargeValueRefresh {
@@ -97,9 +106,40 @@ struct PartitionRefresh {
         return values
     }
 
+    /// The columns of the keys of rows that are held back.
+    static let heldColumns = [(name: "k", type: "TEXT")]
+
     /// Copies the keys that are compared.
-    func stage(keys: [RowKey]) throws {
-        try connection.stage("_changed", [("k", "TEXT")]) { add in for key in Set(keys) { try add([.text(KeyText(key.value).text)]) } }
+    /// - Parameter held: those of rows that are held back: their former versions stay.
+    func stage(keys: [RowKey], except held: Set<KeyText> = []) throws {
+        try connection.stage("_changed", [("k", "TEXT")]) { add in
+            for key in Set(keys.map { KeyText($0.value) }) where !held.contains(key) { try add([.text(key.text)]) }
+        }
+    }
+
+    /// The live rows of the partition that are held back, `?1` and their object `?2`. A row that is loaded under such a key is none of them.
+    private var heldRows: String {
+        """
+        SELECT DISTINCT r.sk FROM _held AS h JOIN _key AS m ON m.object = ?2 AND m.k = \(keptKey("h.k"))
+        JOIN _row AS r ON r.partition = ?1 AND r.sk = m.sk AND r.deleted = 0 WHERE h.k NOT IN (SELECT k FROM _load)
+        """
+    }
+
+    /// Returns values for the columns of `_load` with the key of a row that is held back: they have no body.
+    func values(ofHeld key: KeyText) -> [Value] {
+        [.integer(0), .text(key.text)] + [Value](repeating: .null, count: object.references.count) + [.null]
+    }
+
+    /// Moves such keys to their own table: only one is filled at a time.
+    func moveHeld() throws {
+        try connection.execute("INSERT INTO _held SELECT DISTINCT k FROM _load WHERE body IS NULL")
+        try connection.execute("DELETE FROM _load WHERE body IS NULL")
+        try connection.countRows(of: ["_held"])
+    }
+
+    /// Returns the number of rows of the partition that are held back, and stay.
+    func heldCount() throws -> Int64 {
+        try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), objectID])
     }
 
     /// A query of the compared keys that were not loaded; `?2` is the object. Such a row is not in the partition.
@@ -216,28 +256,30 @@ struct PartitionRefresh {
     private static let singleDeletes = 100
 
     /// Marks the rows as deleted that were not loaded. All loaded rows are in the partition by now, so it has lost rows exactly if it has more rows
-    /// than were loaded.
-    private func removeMissingRows(expected: Int64) throws -> Int {
+    /// than were loaded, and are held back.
+    private func removeMissingRows(loaded: Int64, hasHeld: Bool) throws -> Int {
+        let expected = hasHeld ? try loaded + heldCount() : loaded
         let count = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
         guard count != expected else { return 0 }
         guard count > expected else { throw object.loadError("one key twice") }
-        let present = try stagePresent()
+        let present = try stagePresent(hasHeld: hasHeld)
         guard present == expected else { throw object.loadError("one key twice") }
         let removed = try remove("NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = _row.sk)")
         try connection.unstage("_present")
         return removed
     }
 
-    /// Collects the surrogate keys of the loaded rows, as far as they have some.
+    /// Collects the surrogate keys of the loaded rows, as far as they have some, and of those that are held back.
     /// - Returns: their number.
-    func stagePresent() throws -> Int64 {
+    func stagePresent(hasHeld: Bool) throws -> Int64 {
         try connection.stage("_present", [("sk", "BIGINT PRIMARY KEY")]) { _ in }
-        return try Int64(
-            connection.execute(
-                """
-                INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
-                ON CONFLICT DO NOTHING
-                """, [objectID]))
+        let loaded = try connection.execute(
+            """
+            INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
+            ON CONFLICT DO NOTHING
+            """, [objectID])
+        guard hasHeld else { return Int64(loaded) }
+        return try Int64(loaded + connection.execute("INSERT INTO _present \(heldRows) ON CONFLICT DO NOTHING", [.integer(partition.id), objectID]))
     }
 }
 

@@ -3,7 +3,7 @@ internal import MobileModel
 internal import MobileStore
 
 /// The mark of the back end up to which a partition has all changes, as the cache keeps it. It begins with a digest of the model's binding: a model that
-/// loads other rows or columns needs all of them again.
+/// loads other rows or columns, or holds other values, needs all of them again.
 ///
 /// The partition's row is read at each synchronization. So a long mark is in a table of its own, and the row has its digest.
 struct RefreshMark {
@@ -11,11 +11,18 @@ struct RefreshMark {
     private static let shortLength = 512
     private static let reference = "sha256:"
 
+    /// The way in which this release converts values: rows that an earlier one has converted otherwise are read once more.
+    private static let conversions = "2"
+
     private let binding: String
 
     init(_ object: ObjectPlan) {
-        let binding = object.binding, columns = object.model.attributes.map { "\($0.name)=\(binding.column(of: $0.name))" }
-        let parts = [binding.backEnd, binding.table, binding.load ?? "", "\(binding.changeDetection)", object.shape] + columns
+        let binding = object.binding
+        let columns = object.model.attributes.map { attribute in
+            let limits = "\(attribute.isRequired(in: object.model)) \(attribute.length ?? 0)"
+            return "\(attribute.name)=\(binding.column(of: attribute.name)) \(limits)"
+        }
+        let parts = [Self.conversions, binding.backEnd, binding.table, binding.load ?? "", "\(binding.changeDetection)", object.shape] + columns
         let digest = try? SHA256.digest(of: JSONValue.array(parts.map { .string($0) }).description)
         self.binding = (digest ?? []).hexadecimal
     }

@@ -16,6 +16,8 @@ struct StagedRefresh {
     /// The number of loaded rows; those to write, if all of them are new.
     private var rows: Int64 = 0
     private var newRows: Int64?
+    /// The rows that are held back; the keys of all of them are in `_held`.
+    private var unfit = UnfitRows()
 
     init(_ comparison: PartitionComparison, package: DeployedPackage, cache: PackageCache, staging: any StagingConnection) {
         (self.comparison, self.package, self.cache, self.staging) = (comparison, package, cache, staging)
@@ -25,17 +27,26 @@ struct StagedRefresh {
     /// - Parameter check: is called with each row; throws to end the load.
     mutating func load(backEnd: any BackEnd, _ source: any BackEndSnapshot, check: () throws -> Void) throws {
         let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
-        rows = try staging.prepare { connection in
+        (rows, unfit) = try staging.prepare { connection in
             let refresh = refresh(connection)
-            var rows: Int64 = 0
+            var rows: Int64 = 0, unfit = UnfitRows()
             try connection.stage("_load", refresh.columns) { add in
                 try load.forEachRow(comparison.keys) { row in
+                    try check()
+                    unfit.add(row)
+                    if let key = row.key { try add(refresh.values(ofHeld: key)) }
+                } _: { row in
                     try check()
                     rows += 1
                     try add(refresh.values(of: row, number: rows))
                 }
             }
-            if let keys = comparison.keys { try refresh.stage(keys: keys) }
+            try connection.stage("_held", PartitionRefresh.heldColumns) { _ in }
+            if !unfit.isEmpty { try refresh.moveHeld() }
+            if let keys = comparison.keys {
+                try refresh.stage(keys: keys)
+                if !unfit.isEmpty { try connection.execute("DELETE FROM _changed WHERE k IN (SELECT k FROM _held)") }
+            }
             if !comparison.object.largeAttributes.isEmpty {
                 try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in
                     try LargeValueLoad(load: load, backEnd: backEnd).forEach(comparison.keys) { digest in
@@ -44,7 +55,7 @@ struct StagedRefresh {
                     }
                 }
             }
-            return rows
+            return (rows, unfit)
         }
     }
 
@@ -60,11 +71,10 @@ struct StagedRefresh {
     }
 
     /// Writes the differences.
-    /// - Returns: whether the partition has a new version.
-    func write(in connection: any StateConnection) throws -> Bool {
+    func write(in connection: any StateConnection) throws -> PartitionRefresh.Written {
         var refresh = refresh(connection)
         if newRows == nil { refresh.table = "_difference" }
-        return try refresh.takeDifferences(newRows: newRows)
+        return try refresh.takeDifferences(newRows: newRows, unfit: unfit)
     }
 
     private func refresh(_ connection: any StateConnection) -> PartitionRefresh {
@@ -105,12 +115,13 @@ extension PartitionRefresh {
     }
 
     private func compareMissing(rows: Int64, differences: Int64) throws {
-        // Each loaded row that equals a live one, or replaces it, is one of these.
-        let matched = try rows - differences + connection.number("SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM _difference")
+        // Each loaded row that equals a live one, or replaces it, is one of these, and each that is held back.
+        let matched =
+            try rows - differences + connection.number("SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM _difference") + heldCount()
         let live = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
         guard live != matched else { return }
         guard live > matched else { throw object.loadError("one key twice") }
-        _ = try stagePresent()
+        _ = try stagePresent(hasHeld: true)
         try connection.execute(
             """
             INSERT INTO _missing SELECT r.sk FROM _row AS r

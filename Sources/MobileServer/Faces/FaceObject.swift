@@ -48,7 +48,8 @@ package struct FaceObject: Sendable {
 
     // MARK: Rows
 
-    /// Visits the rows of a user, one by one: ids with values. A row that several sets of parameters select comes several times.
+    /// Visits the rows of a user, one by one: ids with values. A row that several sets of parameters select comes several times, one that its attributes
+    /// cannot hold not at all.
     /// - Parameter parameters: values of synchronization parameters that the user may choose; others have their defaults.
     /// - Throws: ``Refusal`` for a user without a role, and for wrong parameters; ``ServerError`` for a row without key; the errors of `visit`.
     package func forEachRow(
@@ -71,7 +72,7 @@ package struct FaceObject: Sendable {
         }
         try system.read { snapshot in
             for set in sets {
-                try BackEndLoad(object: plan, parameters: set.values, source: snapshot).forEachRow { row in
+                try BackEndLoad(object: plan, parameters: set.values, source: snapshot).forEachRow(unfit: { _ in }) { row in
                     guard case .array(let values) = try JSONValue(parsing: "[\(row.attributes)]") else { return }
                     let members = JSONObject(uniqueKeys: zip(plan.rowAttributes, values).map { ($0.name, $1) })
                     guard let key = RowKey(wire: members, of: plan) else { return }

@@ -33,6 +33,12 @@ extension MobileServer {
                 }
             }
         }
-        return [ReadinessProbe.Part(kind: "cache", name: "cache") { try state.read { try $0.exists("SELECT 1 FROM _package") } }] + backEnds
+        let cache = ReadinessProbe.Part(kind: "cache", name: "cache") { try state.read { try $0.exists("SELECT 1 FROM _package") } }
+        let objects = packages.flatMap { $0.cache.objectIDs.values }
+        let quarantine = ReadinessProbe.Part(kind: "quarantine", name: "quarantine", isWarning: true) {
+            let isEmpty = try state.read { connection in try !objects.contains { try Quarantine.hasRows(of: $0, in: connection) } }
+            if !isEmpty { throw Quarantine.NotEmpty() }
+        }
+        return [cache] + backEnds + [quarantine]
     }
 }

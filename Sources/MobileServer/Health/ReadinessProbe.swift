@@ -10,11 +10,13 @@ final class ReadinessProbe: Sendable {
         let kind: String
         /// The name of the part, for the log.
         let name: String
+        /// Whether the server can work although the check fails.
+        let isWarning: Bool
         /// Reads something from the part; may block.
         let check: @Sendable () throws -> Void
 
-        init(kind: String, name: String, check: @escaping @Sendable () throws -> some Any) {
-            (self.kind, self.name) = (kind, name)
+        init(kind: String, name: String, isWarning: Bool = false, check: @escaping @Sendable () throws -> some Any) {
+            (self.kind, self.name, self.isWarning) = (kind, name, isWarning)
             self.check = { _ = try check() }
         }
     }
@@ -89,13 +91,17 @@ final class ReadinessProbe: Sendable {
     }
 
     private func conclude(_ findings: [Finding]) -> Readiness {
-        var kinds: [String] = [], failed: [String] = [], lines: [String] = []
+        var kinds: [String] = [], failed: [String] = [], lines: [String] = [], warnings: [String] = []
         for (part, finding) in zip(parts, findings) {
             let reason: String
             switch finding.result {
             case .success(nil): continue
             case .success(let text?): reason = text
             case nil: reason = "no answer within \(deadline)"
+            }
+            guard !part.isWarning else {
+                warnings.append(part.kind)
+                continue
             }
             if !kinds.contains(part.kind) { kinds.append(part.kind) }
             failed.append(part.name)
@@ -107,6 +113,7 @@ final class ReadinessProbe: Sendable {
             return state.failed != failed
         }
         if hasChanged { for line in lines.isEmpty ? ["ready again"] : lines { log(line) } }
-        return kinds.isEmpty ? .ready : .failed(kinds)
+        guard kinds.isEmpty else { return .failed(kinds) }
+        return warnings.isEmpty ? .ready : .warned(warnings)
     }
 }

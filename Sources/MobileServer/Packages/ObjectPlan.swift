@@ -17,6 +17,8 @@ final class ObjectPlan: Sendable {
     let references: [ReferencePlan]
     /// Whether the back end gives the primary key, or a part of it.
     let hasGeneratedKey: Bool
+    /// The attributes of keys and of references.
+    private let exactAttributes: Set<String>
 
     var name: String { model.name }
 
@@ -28,7 +30,11 @@ final class ObjectPlan: Sendable {
         keyAttributes = object.primaryKey.compactMap { object.attribute(named: $0) }
         references = package.references(of: object).compactMap { ReferencePlan($0, of: object, in: package) }
         hasGeneratedKey = package.hasGeneratedKey(object)
+        exactAttributes = Set(object.primaryKey + references.flatMap { $0.pairs.map(\.source.name) })
     }
+
+    /// Whether a value of the attribute is part of a key, so that it travels exactly or not at all: two keys must never become one.
+    func isExact(_ attribute: AttributeModel) -> Bool { exactAttributes.contains(attribute.name) }
 
     /// The columns of a row without key and bookkeeping, with their names on the devices. Not quoted.
     var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }

@@ -29,6 +29,8 @@ struct ConflictCheck {
         let values: JSONObject?
         /// Equal rows have equal digests.
         let digest: String
+        /// Whether its attributes cannot hold the row.
+        var isUnfit = false
     }
 
     /// Returns the row with this key. A row outside of the client's partitions has no version: one that the device itself has moved there counts as
@@ -36,8 +38,14 @@ struct ConflictCheck {
     func row(_ key: RowKey, in transaction: any BackEndTransaction) throws -> Row {
         try transaction.lock(key, of: object.model)
         for parameters in partitions {
-            var found: JSONObject?
-            try transaction.load(object.model, parameters: parameters, keys: [key]) { found = try values(of: $0) }
+            var found: JSONObject?, unfit: UnfitRow?
+            try transaction.load(object.model, parameters: parameters, keys: [key]) { row in
+                switch row.held(by: object) {
+                case .fit(let row): found = try values(of: row)
+                case .unfit(let row): unfit = row
+                }
+            }
+            if let unfit { return Row(values: nil, digest: "\(unfit.attribute) \(unfit.value)", isUnfit: true) }
             guard let found else { continue }
             let texts = JSONValue.array(object.rowAttributes.map { .string(Self.text(found[$0.name] ?? .null, of: $0)) })
             return Row(values: found, digest: try SHA256.digest(of: texts.bytes).hexadecimal)
@@ -45,13 +53,8 @@ struct ConflictCheck {
         return Row(values: nil, digest: "")
     }
 
-    private func values(of row: BackEndRow) throws -> JSONObject {
-        let loaded =
-            switch row.content {
-            case .loaded(let row): row
-            case .values(let values): try LoadedRow(values, of: object)
-            }
-        let values = try JSONValue(parsing: "[\(loaded.attributes)]").array ?? []
+    private func values(of row: LoadedRow) throws -> JSONObject {
+        let values = try JSONValue(parsing: "[\(row.attributes)]").array ?? []
         // Rows of downloads have 0 and 1 for booleans, operations have false and true.
         let members = zip(object.rowAttributes, values).map { attribute, value in
             (attribute.name, attribute.type == .boolean ? value.integer.map { .boolean($0 != 0) } ?? value : value)
@@ -64,6 +67,9 @@ struct ConflictCheck {
     func check(_ frame: OperationFrame, _ key: RowKey, left: String?, in transaction: any BackEndTransaction) throws {
         let row = try row(key, in: transaction)
         if let left, left == row.digest { return }
+        if row.isUnfit {
+            throw Rejection(ResultCode.changedSince, "the row of \"\(object.name)\" has a value in the back end that its attribute cannot hold")
+        }
         guard let values = row.values else {
             throw Rejection(ResultCode.changedSince, "the row of \"\(object.name)\" is not among the device's rows in the back end any more")
         }

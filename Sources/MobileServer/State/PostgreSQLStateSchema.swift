@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 8
+    static let version: Int64 = 9
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -55,6 +55,9 @@ enum PostgreSQLStateSchema {
         if found < 7 { try connection.execute(StateTables.longMarks) }
         if found < 8 {
             for statement in StateTables.changedRows { try connection.execute(statement) }
+        }
+        if found < 9 {
+            for statement in StateTables.quarantine(.postgreSQL) { try connection.execute(statement) }
         }
         try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
     }

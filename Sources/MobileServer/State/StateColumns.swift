@@ -33,6 +33,17 @@ enum PartitionColumn: String, StoredColumn {
     case compared
 }
 
+enum QuarantineColumn: String, StoredColumn, CaseIterable {
+    static let table = "_quarantine"
+    case name
+    case rowKey = "row_key"
+    /// The table of the back end.
+    case source
+    /// The column of the back end.
+    case place
+    case attribute, value, expected, noted
+}
+
 enum ClientColumn: String, StoredColumn {
     static let table = "_client"
     case client

@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks + refreshes(dialect) + [longMarks] + changedRows
+            + marks + refreshes(dialect) + [longMarks] + changedRows + quarantine(dialect)
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -74,6 +74,20 @@ enum StateTables {
         "DROP INDEX IF EXISTS _row_version",
         "CREATE INDEX IF NOT EXISTS _row_changed ON _row (partition, version, deleted) WHERE \(PartitionChanges.isChanged())",
     ]
+
+    /// The rows of back ends that their attributes cannot hold (see ``Quarantine``), by partition. name: that of the row (see ``UnfitRow``); noted: when the
+    /// row was found so first. _quarantine_rest: the number of further rows that have no record.
+    static func quarantine(_ dialect: StateDialect) -> [String] {
+        [
+            """
+            CREATE TABLE IF NOT EXISTS _quarantine (
+                partition BIGINT NOT NULL, name TEXT NOT NULL, object BIGINT NOT NULL, row_key TEXT NOT NULL, source TEXT NOT NULL, place TEXT NOT NULL,
+                attribute TEXT NOT NULL, value TEXT NOT NULL, expected TEXT NOT NULL, noted BIGINT NOT NULL, PRIMARY KEY (partition, name))\(dialect.ordered)
+            """,
+            "CREATE INDEX IF NOT EXISTS _quarantine_object ON _quarantine (object, name)",
+            "CREATE TABLE IF NOT EXISTS _quarantine_rest (partition BIGINT PRIMARY KEY, object BIGINT NOT NULL, row_count BIGINT NOT NULL)",
+        ]
+    }
 
     /// The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText), in the form in which the dialect keeps it.
     static func keys(_ dialect: StateDialect) -> [String] {

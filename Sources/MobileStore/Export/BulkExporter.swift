@@ -36,10 +36,26 @@ package struct ExportColumn: Sendable {
     /// The SQL that brings any other value, its parameter `?1`, to the form of the type; nil for values that are written as they are stored. It does not
     /// run for values that have this form plainly, see `mc_export.h`; for the others it costs about half a microsecond each.
     package let conversion: String?
+    /// The values that the column may give; any other one is refused.
+    package let limit: ExportLimit
 
-    package init(_ type: JSONColumnType, isExact: Bool = false, conversion: String? = nil) {
-        (self.type, self.isExact, self.conversion) = (type, isExact, conversion)
+    package init(_ type: JSONColumnType, isExact: Bool = false, conversion: String? = nil, limit: ExportLimit = ExportLimit()) {
+        (self.type, self.isExact, self.conversion, self.limit) = (type, isExact, conversion, limit)
     }
+}
+
+/// The values that a column of an export may give, among those of its type.
+package struct ExportLimit: Sendable {
+    /// Whether NULL is refused.
+    package var isRequired = false
+    /// Whether reals are finite in 32 bits.
+    package var isSingle = false
+    /// The range of integers.
+    package var integers = Int64.min...Int64.max
+    /// The length of texts in characters, of blobs in bytes.
+    package var length = 0...Int.max
+
+    package init() {}
 }
 
 /// Sums of the rows of an export.
@@ -85,7 +101,7 @@ package struct ExportSums {
         var options = unsafe mc_export_options(
             columns: nil, column_count: types.count, format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0,
             large: nil, pool: statement.connection.database.pool, exact: nil, conversions: nil, sums: sums?.sums.handle,
-            summed_first: sums?.columns.lowerBound ?? 0, summed_count: sums?.columns.count ?? 0)
+            summed_first: sums?.columns.lowerBound ?? 0, summed_count: sums?.columns.count ?? 0, limits: nil)
         if case .zlib(let level) = compression {
             guard (1...9).contains(level) else { throw StoreError(.misuse, "export: zlib level \(level); use 1 (fast) to 9 (small)") }
             unsafe options.deflate_level = Int32(level)
@@ -99,6 +115,7 @@ package struct ExportSums {
         if !converted.isEmpty {
             unsafe options.exact = arguments.flags(converted.map(\.isExact))
             unsafe options.conversions = try arguments.conversions(converted.map(\.conversion))
+            unsafe options.limits = arguments.limits(converted.map(\.limit))
         }
         try unsafe StoreError.check { error in
             unsafe forms.withUnsafeMutableBufferPointer { forms in
@@ -158,7 +175,8 @@ package struct ExportSums {
     ///   - bytes: receives the texts, one after the other.
     ///   - ends: receives the place in `bytes` after each leading value, and that after the others.
     /// - Returns: whether there was a row.
-    /// - Throws: as ``nextChunk(maximum:)``; ``StoreError/Code/misuse`` for an export of objects, of compressed text, or with large values in line.
+    /// - Throws: as ``nextChunk(maximum:)``, also for a value beyond the limit of its column; ``StoreError/Code/misuse`` for an export of objects, of
+    ///   compressed text, or with large values in line. After a row with a ``refusedColumn``, the next call continues with the next row.
     package func appendRow(leadingValues: Int, to bytes: inout [UInt8], ends: inout [Int]) throws(StoreError) -> Bool {
         guard let handle = unsafe handle else {
             throw StoreError(.misuse, "an export was read after the closure that its connection was given to")
@@ -180,7 +198,7 @@ package struct ExportSums {
         return true
     }
 
-    /// The column from 0 whose value ``appendRow(leadingValues:to:ends:)`` could not write; nil if there was none.
+    /// The column from 0 whose value the last ``appendRow(leadingValues:to:ends:)`` could not write; nil if there was none.
     package var refusedColumn: Int? {
         let column = unsafe handle.map { unsafe mc_export_refused_column($0) } ?? 0
         return column > 0 ? Int(column) - 1 : nil

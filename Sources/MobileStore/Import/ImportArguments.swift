@@ -65,6 +65,18 @@ internal import MobileCore
         return unsafe UnsafePointer(core)
     }
 
+    /// Makes the limits of an export's columns, valid as long as this object.
+    func limits(_ list: [ExportLimit]) -> UnsafePointer<mc_export_limit> {
+        let core = unsafe allocate(mc_export_limit.self, list.count)
+        for (index, limit) in list.enumerated() {
+            unsafe (core + index).initialize(
+                to: mc_export_limit(
+                    required: limit.isRequired, is_single: limit.isSingle, least: limit.integers.lowerBound, greatest: limit.integers.upperBound,
+                    shortest: limit.length.lowerBound, longest: limit.length.upperBound))
+        }
+        return unsafe UnsafePointer(core)
+    }
+
     private func columns(_ names: [String], _ rules: [JSONColumnRule]) throws(StoreError) -> UnsafePointer<mc_column> {
         let core = unsafe allocate(mc_column.self, names.count)
         for (index, column) in names.enumerated() { unsafe (core + index).initialize(to: try rule(column, rules[index])) }

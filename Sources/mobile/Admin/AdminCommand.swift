@@ -19,7 +19,7 @@ enum AdminCommand {
           domain-log [DEVICE]           prints what devices have sent
           traces [TRANSACTION]          lists the uploaded end-to-end traces; of one transaction, document and requests
 
-        \(RestoreCommands.usage)
+        \(QuarantineCommand.usage)\(RestoreCommands.usage)
         \(WorklightCommands.usage)
         --json prints one JSON text for scripts in place of lines for people: a list of objects, the numbers of a cleaning, or {}. It may also be the last word.
         FILE or ADDRESS is the server's own database as for mobile serve; it may be in use. Cleaning goes in short transactions: synchronizations go through in between.
@@ -104,6 +104,7 @@ enum AdminCommand {
         default:
             if let work = try AccountCommands.work(command, values) { return work }
             if let work = try RestoreCommands.work(command, values) { return work }
+            if let work = QuarantineCommand.work(command, values) { return work }
             throw UsageError(message: "admin: there is no command \"\(([command] + values).joined(separator: " ").prefix(80))\"")
         }
     }

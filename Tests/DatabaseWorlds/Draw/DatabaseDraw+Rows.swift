@@ -79,7 +79,6 @@ extension DatabaseDraw {
         if isReference { column.made = .given }
         if column.isMade { (column.excluded, column.specials) = (nil, []) }
         if isKey { column.specials = column.specials.intersection([.microseconds, .manyDigits, .unicodeText, .emptyText, .emptyBytes]) }
-        if isKey, avoided.contains(.roundedKeys) { column.specials.subtract([.microseconds, .manyDigits]) }
         if column.isUnique || column.excluded != nil { column.specials = [] }
         if column.defaultValue == column.excluded { column.excluded = nil }
         if column.isUnique { column.defaultValue = nil }
@@ -128,8 +127,7 @@ extension DatabaseDraw {
         let column = table.columns[place], known = ColumnType.of(column.type, engine)
         if column.made == .serial || column.made == .identityAlways || column.made == .identityByDefault { return "\(row + 1)" }
         let isKey = table.key.contains(place)
-        let isLate = row == 8 && avoided.contains(.unfitRows)
-        if !isLate, !column.specials.isEmpty, row == 1 || isOne(of: 4), let special = column.specials.sorted().randomElement(using: &random),
+        if !column.specials.isEmpty, row == 1 || isOne(of: 4), let special = column.specials.sorted().randomElement(using: &random),
             !isKey || row == 1
         {
             return element(known.specials[special] ?? known.values)

@@ -23,6 +23,9 @@ package struct DatabaseTable: Codable, Equatable, Sendable {
     package var changes: [DatabaseChange] = []
     /// The row that a device deletes.
     package var deleted: Int?
+
+    /// Whether a column is part of the key or of a reference.
+    func isKey(_ column: Int) -> Bool { key.contains(column) || references.contains { $0.columns.contains(column) } }
 }
 
 /// A column of a table.

@@ -10,8 +10,11 @@ enum Meaning: Equatable {
     /// The attribute cannot hold the value: its row is held back.
     case unfit
 
-    init(_ value: StoredValue, in attribute: AttributeModel, _ engine: DatabaseEngine) {
-        if value == .null {
+    /// - Parameter isKey: whether the value is part of a key or of a reference, which may lose nothing.
+    init(_ value: StoredValue, in attribute: AttributeModel, isKey: Bool = false, _ engine: DatabaseEngine) {
+        if isKey, [.date, .time, .dateTime].contains(attribute.type), let time = StoredTime(value, engine), !time.isWhole(attribute.type) {
+            self = .unfit
+        } else if value == .null {
             self = attribute.isNullable || attribute.isGenerated ? .shown(nil) : .unfit
         } else {
             self = Self.text(value, attribute, engine).map { .shown($0) } ?? .unfit

@@ -53,6 +53,13 @@ struct StoredTime {
         return digits == 0 ? String(parts[0]) : parts[0] + "." + fraction + String(repeating: "0", count: digits - fraction.count)
     }
 
+    /// Whether an attribute shows all of it.
+    func isWhole(_ type: AttributeType) -> Bool {
+        let shown = type == .date ? "" : Self.cut(clock, type == .time ? 0 : 3)
+        let rest = type == .date ? clock : String(clock.dropFirst(min(clock.count, shown.count)))
+        return !rest.contains { "123456789".contains($0) } && (type != .time || day == nil)
+    }
+
     /// The text that an attribute shows of it; nil if it cannot have such a value. Digits that the attribute does not have are cut.
     func text(_ type: AttributeType) -> String? {
         switch type {

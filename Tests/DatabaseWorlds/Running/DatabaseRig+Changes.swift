@@ -26,7 +26,8 @@ extension DatabaseRig {
         let table = world.tables[index], column = table.columns[change.column]
         guard let attribute = attribute(change.column, of: table, object), let key = try truth.key(ofRow: table.rows[change.row], index),
             let shownKey = shownKey(key, of: table, object), let entity = try shownRows(object).first(where: { $0.key == shownKey })?.entity,
-            let value = try truth.value(change.value, column), case .shown(let text) = Meaning(value, in: attribute, world.engine)
+            let value = try truth.value(change.value, column),
+            case .shown(let text) = Meaning(value, in: attribute, isKey: table.isKey(change.column), world.engine)
         else { return }
         let statement = """
             UPDATE \(world.name(index)) SET \(NamePool.quoted(column.name)) = \(change.value) WHERE \(world.condition(table.rows[change.row], of: index))
@@ -47,7 +48,7 @@ extension DatabaseRig {
         var values: [String: String?] = [:]
         for place in columns {
             guard let attribute = attribute(place, of: table, object), let value = try truth.value(row[place], table.columns[place]),
-                case .shown(let text) = Meaning(value, in: attribute, world.engine)
+                case .shown(let text) = Meaning(value, in: attribute, isKey: table.isKey(place), world.engine)
             else { return }
             values["\(place)"] = text
         }
@@ -158,9 +159,12 @@ extension DatabaseRig {
         var set: [Int: (StoredValue, StoredValue) -> Bool] = [:]
         for place in change.columns {
             guard let attribute = attribute(place, of: table, change.object) else { continue }
-            set[place] = { one, other in
-                let first = Meaning(one, in: attribute, engine)
-                return first != .unfit && one.isBytes == other.isBytes && first == Meaning(other, in: attribute, engine)
+            set[place] = { expected, found in
+                let first = Meaning(expected, in: attribute, engine)
+                // A string is written as a text, also where the row had its bytes.
+                let isString = [.string, .char, .bigString].contains(attribute.type)
+                return first != .unfit && (expected.isBytes == found.isBytes || isString && expected.isBytes)
+                    && first == Meaning(found, in: attribute, engine)
             }
         }
         let rows = ChangedRows(world: world, before: change.before, expected: expected, table: change.index, set: set, volatile: change.volatile)

@@ -178,7 +178,9 @@ final class DatabaseRig {
     func shownKey(_ key: [StoredValue], of table: DatabaseTable, _ object: ObjectModel) -> [String?]? {
         var parts: [String: String?] = [:]
         for (value, place) in zip(key, table.key) {
-            guard let attribute = attribute(place, of: table, object), case .shown(let text) = Meaning(value, in: attribute, world.engine) else {
+            guard let attribute = attribute(place, of: table, object),
+                case .shown(let text) = Meaning(value, in: attribute, isKey: true, world.engine)
+            else {
                 return nil
             }
             parts[attribute.name] = text
@@ -206,7 +208,7 @@ final class DatabaseRig {
             for place in table.columns.indices {
                 guard let attribute = attribute(place, of: table, object) else { continue }
                 mayBeHeldBack = mayBeHeldBack || Meaning.isTooLong(row[place], for: attribute)
-                switch Meaning(row[place], in: attribute, world.engine) {
+                switch Meaning(row[place], in: attribute, isKey: table.isKey(place), world.engine) {
                 case .shown(let text): expected.append((attribute, text))
                 case .unfit: unfit.append("\(table.columns[place].name) = \(row[place])")
                 }

@@ -208,7 +208,7 @@ import Testing
         ]
         var text: [UInt8] = []
         try core.with { (connection) throws in
-            try withStatement(connection, "VALUES ('2026-05-17', 12.5), ('soon', '12.345')") { (statement) throws in
+            try withStatement(connection, "VALUES ('2026-05-17', 12.5), ('soon', '12.340')") { (statement) throws in
                 try Self.withOptions(columns, ["upper(?1)", nil]) { options in
                     var options = options, rows: OpaquePointer?, piece = [UInt8](repeating: 0, count: 7), length = 1
                     defer { mc_export_free(rows) }
@@ -220,7 +220,7 @@ import Testing
                 }
             }
         }
-        #expect(String(decoding: text, as: UTF8.self) == "[[\"2026-05-17T00:00:00.000Z\",12.5],\n[\"SOON\",12.35]]")
+        #expect(String(decoding: text, as: UTF8.self) == "[[\"2026-05-17T00:00:00.000Z\",12.5],\n[\"SOON\",12.34]]")
     }
 
     @Test(
@@ -243,7 +243,9 @@ import Testing
         let result = Result { () throws(CoreError) in try CoreError.check { mc_export_next_row(rows!, &row, &hasRow, $0) } }
         if change.hasPrefix("ADD") {
             try result.get()
-            #expect(String(decoding: UnsafeBufferPointer(start: row.text, count: row.length), as: UTF8.self) == "1,2,3" && sqlite3_data_count(statement) == 4)
+            #expect(
+                String(decoding: UnsafeBufferPointer(start: row.text, count: row.length), as: UTF8.self) == "1,2,3"
+                    && sqlite3_data_count(statement) == 4)
         } else {
             let error = #expect(throws: CoreError.self) { try result.get() }
             #expect(error?.code == MC_ERROR_MISUSE && error?.message.hasSuffix("the statement has 2 columns now") == true, "\(error?.message ?? "")")

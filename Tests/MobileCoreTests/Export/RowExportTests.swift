@@ -53,14 +53,92 @@ import Testing
         }
     }
 
-    @Test func `a value that cannot be written is named by its column, and its row stays readable`() throws {
-        try withExport("SELECT column1, column2, column3 FROM (VALUES (1, 2.5, 'a'), (7, 9e999, 'b'))") { (rows) throws in
+    @Test func `a value that cannot be written is named by its column, and the next row follows`() throws {
+        try withExport("SELECT column1, column2, column3 FROM (VALUES (1, 2.5, 'a'), (7, 9e999, 'b'), (9, 9e999, 'c'), (8, 1.5, 'd'))") {
+            (rows) throws in
             _ = try next(rows)
             #expect(mc_export_refused_column(rows) == 0)
-            #expect(throws: CoreError.self) { try next(rows) }
-            #expect(mc_export_refused_column(rows) == 2)
-            #expect(#expect(throws: CoreError.self) { try next(rows) }?.code == MC_ERROR_MISUSE)
+            for _ in 0..<2 {
+                #expect(#expect(throws: CoreError.self) { try next(rows) }?.code == MC_ERROR_TYPE)
+                #expect(mc_export_refused_column(rows) == 2)
+            }
+            #expect(try next(rows)?.text == #"8,1.5,"d""#)
+            #expect(mc_export_refused_column(rows) == 0)
+            #expect(try next(rows) == nil && mc_export_rows(rows) == 2)
         }
+    }
+
+    /// The limits of a column.
+    struct Limited: CustomTestStringConvertible {
+        let type: mc_column_type, limit: mc_export_limit
+        /// Values that the column gives, with their texts, and values that are refused.
+        let given: [(sql: String, text: String)], refused: [String]
+
+        var testDescription: String { "\(type) \(limit)" }
+
+        init(
+            _ type: mc_column_type, required: Bool = false, isSingle: Bool = false, integers: ClosedRange<Int64> = .min ... .max,
+            length: ClosedRange<Int> = 0...Int.max, given: [(sql: String, text: String)], refused: [String]
+        ) {
+            self.type = type
+            limit = mc_export_limit(
+                required: required, is_single: isSingle, least: integers.lowerBound, greatest: integers.upperBound, shortest: length.lowerBound,
+                longest: length.upperBound)
+            (self.given, self.refused) = (given, refused)
+        }
+    }
+
+    private static let limited = [
+        Limited(MC_COLUMN_INTEGER, required: true, given: [("0", "0")], refused: ["NULL"]),
+        Limited(MC_COLUMN_INTEGER, integers: -128...127, given: [("-128", "-128"), ("127", "127"), ("NULL", "null")], refused: ["-129", "128"]),
+        Limited(MC_COLUMN_REAL, isSingle: true, given: [("3.4e38", "3.4e+38"), ("-3.4e38", "-3.4e+38")], refused: ["3.5e38", "-3.5e38", "1e300"]),
+        Limited(MC_COLUMN_REAL, given: [("1e300", "1e+300")], refused: ["9e999"]),
+        Limited(MC_COLUMN_TEXT, length: 0...3, given: [("'abc'", #""abc""#), ("'äöü'", #""äöü""#), ("''", #""""#)], refused: ["'abcd'", "'äöüß'"]),
+        Limited(
+            MC_COLUMN_TEXT, length: 1...1, given: [("'ä'", #""ä""#), ("'\u{1F34E}'", "\"\u{1F34E}\"")],
+            refused: ["''", "'ab'", "CAST(x'C3' AS TEXT)"]),
+        Limited(MC_COLUMN_BLOB, length: 0...2, given: [("x'0102'", #""AQI=""#), ("x''", #""""#)], refused: ["x'010203'"]),
+        Limited(
+            MC_COLUMN_DATE, given: [("'2024-02-29'", #""2024-02-29""#), ("NULL", "null")],
+            refused: ["'2023-02-29'", "'31.12.2020'", "'2024-02-29 10:00'", "''", "5", "2.5"]),
+        Limited(MC_COLUMN_TIME, given: [("'23:59:59'", #""23:59:59""#)], refused: ["'24:00:00'", "'10:00'", "'soon'"]),
+        Limited(
+            MC_COLUMN_DATE_TIME, given: [("'2024-02-29T10:00:00.123Z'", #""2024-02-29T10:00:00.123Z""#)],
+            refused: ["'2024-02-29 10:00:00'", "'2024-02-30T10:00:00.123Z'", "'infinity'"]),
+    ]
+
+    @Test("a value beyond the limit of its column is refused, and the row after it is not", arguments: limited)
+    func limits(column: Limited) throws {
+        let values = column.given.map(\.sql) + column.refused + column.given.map(\.sql)
+        var found: [String?] = []
+        try withUnsafePointer(to: column.limit) { limit in
+            let name = Array("value".utf8CString)
+            try name.withUnsafeBufferPointer { name in
+                let rules = [mc_column(name: name.baseAddress!, type: column.type, precision: 0, scale: 0, required: false)]
+                try rules.withUnsafeBufferPointer { rules in
+                    try withExport("VALUES " + values.map { "(\($0))" }.joined(separator: ", ")) {
+                        ($0.columns, $0.column_count, $0.limits) = (rules.baseAddress, 1, limit)
+                    } _: { (rows) throws in
+                        for _ in values { found.append(try? next(rows)?.text) }
+                        #expect(try next(rows) == nil)
+                    }
+                }
+            }
+        }
+        let texts = column.given.map { Optional($0.text) }
+        #expect(found == texts + column.refused.map { _ in nil } + texts)
+    }
+
+    @Test func `limits without types are refused`() throws {
+        let error = withUnsafePointer(to: mc_export_limit()) { limit in
+            #expect(throws: CoreError.self) {
+                try withExport("SELECT 1") {
+                    $0.limits = limit
+                } _: { _ in
+                }
+            }
+        }
+        #expect(error?.code == MC_ERROR_MISUSE && error?.message == "export: limits of columns, without types")
     }
 
     @Test func `a long row is whole, and a query without rows has none`() throws {

@@ -148,14 +148,14 @@ import Testing
             """)
         let t = try #require(schema.model.object(named: "T"))
         #expect(t.attributes.map(\.type) == [.long, .double, .decimal, .decimal, .string, .string, .string])
-        #expect(t.attributes[2].precision == 10 && t.attributes[2].scale == 3 && t.attributes[3].precision == 5 && t.attributes[3].scale == 2)
+        #expect(t.attributes[2].precision == 10 && t.attributes[2].scale == 3 && t.attributes[3].precision == 18 && t.attributes[3].scale == 15)
         #expect(
             schema.remarks.sorted() == [
                 "table \"t\", column \"b\" of type BOOLEAN: there are texts that are neither true nor false; the attribute is a string",
                 "table \"t\", column \"huge\" of type NUMERIC(38,2): there are numbers of 40 digits before the point; the attribute is a string",
                 "table \"t\", column \"i\" of type INTEGER: there are numbers with a fraction, or beyond 64 bits; the attribute is a double",
                 "table \"t\", column \"price\" of type DECIMAL(5,2): there are numbers of 7 digits before the point and 3 after it; the attribute is a decimal of 10 digits, 3 of them after the point",
-                "table \"t\", column \"third\" of type DECIMAL(5,2): there are numbers of 15 digits after the point; the attribute has 2, and rounds them",
+                "table \"t\", column \"third\" of type DECIMAL(5,2): there are numbers of 1 digits before the point and 15 after it; the attribute is a decimal of 18 digits, 15 of them after the point",
                 "table \"t\", column \"word\" of type NUMERIC: there are texts that are not numbers; the attribute is a string",
             ])
     }
@@ -190,7 +190,9 @@ import Testing
         let path = try SchemaModel(of: database.address, name: "Field")
         #expect(path.model.objects.map(\.name) == ["Customer"])
         #expect(
-            path.omissions == ["view \"v\": it has no primary key", "schema \"sales\" with 1 table: it is not on the search path; name it with --schema"])
+            path.omissions == [
+                "view \"v\": it has no primary key", "schema \"sales\" with 1 table: it is not on the search path; name it with --schema",
+            ])
         #expect(path.model.objects[0].attributes[1].scale == 6 && path.remarks.count == 1)
         let both = try SchemaModel(of: database.address, name: "Field", schemas: ["public", "sales", "nowhere"])
         #expect(both.omissions == ["schema \"nowhere\": there is none of this name", "view \"v\": it has no primary key"])

@@ -3,12 +3,6 @@
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
-    /// A decimal or a time in a key with more digits than its attribute is rounded: the row cannot be changed, and two of them end each synchronization.
-    case roundedKeys
-    /// One row that its attributes cannot hold stops all devices, or is shown with another value.
-    case unfitValues
-    /// A decimal of 16 digits and more loses digits in a column of SQLite, and the operation is accepted.
-    case wideDecimals
     /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
     case textOfTimeKeys
     /// A large value that a device has uploaded is downloaded by it again.
@@ -37,8 +31,6 @@ extension KnownFault {
     /// The features that a world does without to avoid it.
     func features(in stores: Stores) -> Set<Feature> {
         switch self {
-        case .unfitValues: [.unfitValue]
-        case .wideDecimals: [.wideDecimals]
         case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
         default: []
         }
@@ -49,14 +41,6 @@ extension World {
     /// The world without the features that lead to known faults.
     package func avoiding(_ faults: Set<KnownFault>, in stores: Stores) -> World {
         var world = self
-        for object in world.objects.indices {
-            for index in world.objects[object].attributes.indices {
-                if faults.contains(.unfitValues) { world.objects[object].attributes[index].getsUnfitValues = false }
-                if faults.contains(.wideDecimals), world.objects[object].attributes[index].type == .wideDecimal {
-                    world.objects[object].attributes[index].type = .decimal
-                }
-            }
-        }
         if faults.contains(.scatteredUploads), let processes, processes > 1 {
             for object in world.objects.indices { world.objects[object].hasText = false }
         }

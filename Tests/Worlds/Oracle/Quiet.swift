@@ -124,8 +124,24 @@ extension Rig {
                     "\(place): \(row.tag).\(column) is \(row.values[column] ?? "NULL"), in the back end \(expected.values[column] ?? "NULL")")
             }
         }
+        try compareQuarantine(device, truth, place)
         try compareReferences(device, shown, own, place)
         try compareQueries(device, shown, place)
+    }
+
+    /// The server has a record of each row that it holds back from the device.
+    private func compareQuarantine(_ device: DeviceBench, _ truth: Truth, _ place: String) throws {
+        for object in world.objects.indices {
+            let held = truth.rows.values.filter { row in
+                row.object == object && !truth.fits(row, world, version: device.version)
+                    && truth.isSeen(row, subscribed: device.subscribed, bound: rights[device.user], world)
+            }
+            guard !held.isEmpty, let known = try server.quarantined(World.name(object), package: "\(device.packageName):\(device.version).0"),
+                known < held.count
+            else { continue }
+            let tags = held.map(\.tag).sorted().joined(separator: ", ")
+            throw failure(.missingRow, "\(place): the server holds back \(tags), and has a record of \(known)")
+        }
     }
 
     /// References, their attributes and lists agree.

@@ -22,11 +22,19 @@ extension Rig {
             return true
         }
         return switch edit.change {
-        case .create: isTaken(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || hasLostTarget(edit, truth, ledger)
+        case .create:
+            isTaken(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || hasLostTarget(edit, truth, ledger) || isNotKept(edit)
         case .update, .delete:
             isGone(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || isConflict(edit, device, truth, ledger)
-                || isHeld(edit, truth, ledger) || hasLostTarget(edit, truth, ledger)
+                || isHeld(edit, truth, ledger) || hasLostTarget(edit, truth, ledger) || isNotKept(edit)
         }
+    }
+
+    /// A column of SQLite makes a double of a decimal: more than 15 digits are not kept for sure.
+    private func isNotKept(_ edit: Edit) -> Bool {
+        guard stores == .sqlite else { return false }
+        let wide = world.allColumns(edit.object).filter { [.decimal, .wideDecimal, .longDecimal].contains($0.type) }
+        return wide.contains { column in (edit.values[column.name] ?? nil).map { $0.count { $0.isNumber } > 15 } ?? false }
     }
 
     /// The key of a new row, or its one-to-one partner, has another row, or had one.

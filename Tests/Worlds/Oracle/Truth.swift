@@ -60,12 +60,13 @@ struct Truth {
         rows.values.first { $0.object == object && $0.key(world) == key }
     }
 
+    /// Whether the attributes of both versions can hold the row.
+    func fits(_ row: Row, _ world: World) -> Bool { [1, 2].allSatisfy { fits(row, world, version: $0) } }
+
     /// Whether the attributes of the model can hold the row; if not, the server holds it back.
-    func fits(_ row: Row, _ world: World) -> Bool {
-        [1, 2].allSatisfy { version in
-            world.columns(row.object, version: version).allSatisfy { column, type in
-                row.values[column].map(type.canHold) ?? world.isNullable(column, row.object)
-            }
+    func fits(_ row: Row, _ world: World, version: Int) -> Bool {
+        world.columns(row.object, version: version).allSatisfy { column, type in
+            row.values[column].map(type.canHold) ?? world.isNullable(column, row.object)
         }
     }
 

@@ -61,7 +61,7 @@ extension Rig {
         var values = ["tag": "'\(tag)'", "stamp": "'f\(self.number())'"]
         if model.key != .generated {
             var key = model.key.values(number)
-            if pick % 3 == 2, !avoided.contains(.roundedKeys) { key = longKey(object, key, truth) }
+            if pick % 3 == 2 { key = longKey(object, key, truth) }
             for ((column, value), type) in zip(zip(world.keyColumns(object), key), model.key.types) { values[column] = type.literal(value, stores) }
         }
         if model.hasRegion { values["region"] = "'\(Region.allCases[pick % 3].rawValue)'" }

@@ -90,6 +90,10 @@ final class ServerBench: WorldServer {
         try server.withLock { $0 }?.administration.setAttribute("region", to: Set(regions.map(\.rawValue)), ofUser: Self.user(index))
     }
 
+    func quarantined(_ object: String, package: String) throws -> Int? {
+        try server.withLock { $0 }?.administration.quarantine(ofPackage: package).count { $0.object == object }
+    }
+
     /// Ends a subscription, as an operator does.
     func removeSubscription(client: String, package: String) throws {
         try server.withLock { $0 }?.administration.removeSubscription(client: client, package: package)

@@ -16,12 +16,15 @@ protocol WorldServer: AnyObject, Sendable {
     /// - Returns: false if none was saved.
     func restoreState() throws -> Bool
     func close() throws
+    /// Returns the number of rows of an object that are held back; nil where this cannot be asked.
+    func quarantined(_ object: String, package: String) throws -> Int?
     /// The last errors that the server's parts noted, for the text of a failure; empty for none.
     var lastErrors: String { get }
 }
 
 extension WorldServer {
     var lastErrors: String { "" }
+    func quarantined(_ object: String, package: String) throws -> Int? { nil }
 }
 
 /// The network of one device: it breaks where a step says so, and can deliver an earlier request again.

@@ -27,7 +27,7 @@ struct BackEndTable: Sendable {
     /// SQLite's type affinity of a column, which determines the conversion of stored values; or the kind of a type of PostgreSQL.
     enum Affinity: Sendable {
         case integer, text, blob, real, numeric
-        case boolean, single, date, time, timestamp, timestampWithTimeZone
+        case boolean, single, date, time, timestamp, timestampWithTimeZone, array
     }
 
     init(name: String, sql: String, columns: [Column], constraints: [String: [String]]) {

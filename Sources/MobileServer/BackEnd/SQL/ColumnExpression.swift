@@ -5,10 +5,21 @@ internal import MobileStore
 struct SQLiteExpressions: SQLExpressions {
     func value(of attribute: AttributeModel, _ column: SQLColumn) -> String { ColumnExpression.value(of: attribute, column: column.sql) }
 
-    func compositeKey(_ parts: [String]) -> String { "json_array(" + parts.joined(separator: ", ") + ")" }
+    /// A key that its attributes cannot hold exactly becomes bytes that are not UTF-8, so that no export takes it, and it equals no other key.
+    func key(_ parts: [(attribute: AttributeModel, column: SQLColumn)]) -> String {
+        let inexact = parts.compactMap { isInexact($0.attribute, $0.column.sql, isComposite: parts.count > 1) }.joined(separator: " OR ")
+        guard parts.count > 1 else {
+            let value = parts.map { self.value(of: $0.attribute, $0.column) }.joined()
+            guard !inexact.isEmpty else { return value }
+            let column = parts.map(\.column.sql).joined()
+            return "CASE WHEN \(inexact) THEN CAST(CAST(\(Self.inexactMark) AS TEXT) || \(column) AS BLOB) ELSE \(value) END"
+        }
+        let key = "json_array(" + parts.map { keyPart(of: $0.attribute, $0.column) }.joined(separator: ", ") + ")"
+        return inexact.isEmpty ? key : "CASE WHEN \(inexact) THEN \(Self.inexactMark) ELSE \(key) END"
+    }
 
     /// `json_array` would cut doubles to 15 digits.
-    func keyPart(of attribute: AttributeModel, _ column: SQLColumn) -> String {
+    private func keyPart(of attribute: AttributeModel, _ column: SQLColumn) -> String {
         let value = value(of: attribute, column)
         return switch attribute.type {
         case .float, .double: "printf('%!.17g', \(value))"
@@ -17,10 +28,48 @@ struct SQLiteExpressions: SQLExpressions {
         }
     }
 
+    /// A condition on values that would lose something in a key; nil where none does. Two such keys could become one.
+    private func isInexact(_ attribute: AttributeModel, _ column: String, isComposite: Bool) -> String? {
+        // The first characters are the value; a digit other than 0 after them is lost, or is part of a zone.
+        func hasMore(_ length: Int) -> String { "substr(\(column), \(length + 1)) GLOB '*[1-9]*'" }
+        switch attribute.type {
+        case .date: return "(typeof(\(column)) = 'text' AND \(hasMore(10)))"
+        case .time: return "(typeof(\(column)) = 'text' AND (\(hasMore(8)) OR \(column) GLOB '*-*'))"
+        case .dateTime: return "(typeof(\(column)) = 'text' AND \(hasMore(23)))"
+        // JSON has no bytes.
+        case .byte, .short, .int, .long, .integer, .boolean, .float, .double, .decimal: return isComposite ? "typeof(\(column)) = 'blob'" : nil
+        default: return nil
+        }
+    }
+
+    /// A byte that no text has.
+    private static let inexactMark = "x'ff'"
+
+    /// The text of an inexact key; nil for other bytes.
+    static func text(ofInexact bytes: [UInt8]) -> String? { bytes.first == 0xFF ? String(validating: bytes.dropFirst(), as: UTF8.self) : nil }
+
+    /// Any column has any values.
+    func misfit(of attribute: AttributeModel, _ column: SQLColumn) -> String? { nil }
+
+    /// A statement returns the value that it has stored: no trigger comes between. Dates and times stay texts in any column, and a double is as near as any.
+    func kept(of attribute: AttributeModel, _ column: SQLColumn) -> String? {
+        switch attribute.type {
+        case .date, .time, .dateTime, .float, .double: nil
+        default: value(of: attribute, column)
+        }
+    }
+
+    func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool {
+        // Of a decimal that does not fit.
+        if attribute.type == .decimal, case .real = found { return false }
+        guard let written = try? WireConversion.normalized(json, of: attribute) else { return false }
+        return WireConversion.json(cached: found, of: attribute).description.utf8.elementsEqual(written.description.utf8)
+    }
+
     /// Parts that a back end may store in several forms are compared in the cache's form, the others directly.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
         switch attribute.type {
-        case .date, .time, .dateTime, .decimal, .boolean: ("(\(value(of: attribute, column))) = ?\(place)", part)
+        case .date, .time, .dateTime, .decimal, .boolean: ("(\(key([(attribute, column)]))) = ?\(place)", part)
         default: ("\(column.sql) = ?\(place)", part)
         }
     }
@@ -28,8 +77,8 @@ struct SQLiteExpressions: SQLExpressions {
 
 /// The conversion of a column of SQLite, which may store the values of any type.
 ///
-/// A value that its attribute cannot have comes back in a form that the export of its column refuses, so that it never becomes another value: see
-/// ``UnfitValue``.
+/// A value that its attribute cannot hold comes back in a form that the export of its column refuses, so that it never becomes another value: see
+/// ``UnfitRow``.
 enum ColumnExpression {
     /// The maximum number of digits of a decimal that is stored as a scaled integer.
     static let scaledDigits = 18
@@ -51,25 +100,35 @@ enum ColumnExpression {
     }
 
     /// The export of an attribute's column. Each value becomes what ``value(of:column:)`` makes of it; SQL runs for few of them.
-    static func export(of attribute: AttributeModel) -> ExportColumn {
-        let type = attribute.wireType, sql = value(of: attribute, column: "?1")
+    /// - Parameter isConverted: whether the query has converted the values.
+    static func export(of attribute: AttributeModel, in object: ObjectModel, isConverted: Bool = false) -> ExportColumn {
+        let limit = limit(of: attribute, in: object), sql = isConverted ? nil : value(of: attribute, column: "?1")
         return switch attribute.type {
-        case .byte, .short, .int, .long, .integer: ExportColumn(type, isExact: true)
+        case .byte, .short, .int, .long, .integer: ExportColumn(attribute.wireType, isExact: !isConverted, limit: limit)
         case .decimal:
             // The core takes the digits before the point from precision and scale.
-            if case .decimal(let precision, let scale) = type, attribute.digitsBeforePoint == precision - scale {
-                ExportColumn(type, isExact: true)
+            if case .decimal(let precision, let scale) = attribute.wireType, attribute.digitsBeforePoint == precision - scale {
+                ExportColumn(attribute.wireType, isExact: !isConverted, limit: limit)
             } else {
-                ExportColumn(type, conversion: sql)
+                ExportColumn(attribute.wireType, conversion: sql, limit: limit)
             }
-        case .boolean: ExportColumn(type, conversion: sql)
-        case .float, .double: ExportColumn(type, isExact: true, conversion: sql)
-        case .date: ExportColumn(.date, conversion: sql)
-        case .time: ExportColumn(.time, conversion: sql)
-        case .dateTime: ExportColumn(.dateTime, conversion: sql)
+        case .boolean: ExportColumn(attribute.wireType, conversion: sql, limit: limit)
+        case .float, .double: ExportColumn(attribute.wireType, isExact: !isConverted, conversion: sql, limit: limit)
+        case .date: ExportColumn(.date, conversion: sql, limit: limit)
+        case .time: ExportColumn(.time, conversion: sql, limit: limit)
+        case .dateTime: ExportColumn(.dateTime, conversion: sql, limit: limit)
         // Of other storage, SQLite's texts and bytes are written.
-        case .string, .char, .structure, .list, .nullableList, .bigString, .binary, .bigBinary: ExportColumn(type)
+        case .string, .char, .bigString, .binary, .bigBinary, .structure, .list, .nullableList: ExportColumn(attribute.wireType, limit: limit)
         }
+    }
+
+    private static func limit(of attribute: AttributeModel, in object: ObjectModel) -> ExportLimit {
+        var limit = ExportLimit()
+        limit.isRequired = attribute.isRequired(in: object)
+        limit.isSingle = attribute.type == .float
+        limit.integers = attribute.integers
+        limit.length = attribute.lengths
+        return limit
     }
 
     /// The words of texts that count as true and as false.
@@ -88,7 +147,8 @@ enum ColumnExpression {
     static let leastMilliseconds = 100_000_000_000
 
     /// An integer is a time since 1970, a real a Julian day, if it is small enough for one. A text is read as a time if it begins like one: `now` and the
-    /// other words of SQLite would be those of the load. Text that is not a date stays unchanged, so that a reader sees the back end's value.
+    /// other words of SQLite would be those of the load. It is not one at 24:00, or on a day that its month does not have, which SQLite would move to the next
+    /// one. Text that is not a time stays unchanged, so that the export refuses it.
     private static func dateTime(_ format: String, _ form: PlainTime, _ column: String) -> String {
         func time(_ number: String) -> String {
             """
@@ -96,7 +156,9 @@ enum ColumnExpression {
             ELSE strftime('\(format)', \(number) / 1000.0, 'unixepoch') END
             """
         }
-        let isTime = "\(column) GLOB '[0-9]*[^0-9]*'", isNumber = "\(column) GLOB '[0-9]*'"
+        let day = "substr(\(column), 1, 10)", isDay = "(\(column) NOT GLOB '????-??-??*' OR date(\(day)) = \(day))"
+        let isTime = "\(column) GLOB '[0-9]*[^0-9]*' AND \(column) NOT GLOB '24:*' AND \(column) NOT GLOB '*[T ]24:*' AND \(isDay)"
+        let isNumber = "\(column) <> '' AND \(column) NOT GLOB '*[^0-9]*'"
         return """
             coalesce(\(form.call(column)), CASE typeof(\(column)) WHEN 'text' THEN CASE WHEN \(isTime) THEN strftime('\(format)', \(column), 'auto') \
             WHEN \(isNumber) THEN \(time("CAST(\(column) AS INTEGER)")) END \

@@ -43,10 +43,11 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
     }
 
     func columns(of sql: String) throws -> [BackEndTable.Column] {
-        try PostgreSQLBackEndError.marking(sql) {
-            try connection.columns(of: sql).map {
-                BackEndTable.Column(name: $0.name, affinity: BackEndTable.Affinity(typeID: $0.typeID), isGenerated: false)
-            }
+        let columns = try PostgreSQLBackEndError.marking(sql) { try connection.columns(of: sql) }
+        let arrays = try arrayTypes(among: Set(columns.map(\.typeID)))
+        return columns.map {
+            BackEndTable.Column(
+                name: $0.name, affinity: arrays.contains($0.typeID) ? .array : BackEndTable.Affinity(typeID: $0.typeID), isGenerated: false)
         }
     }
 
@@ -89,24 +90,20 @@ struct PostgreSQLBackEndConnection: BackEndConnection {
     }
 
     /// The database writes rows in the form of the wire.
-    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws {
+    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (BackEndRow) throws -> Void) throws {
         let plan = object.plan, bound = object.loadParameters(parameters)
-        let attributes = plan.rowAttributes.map { sql.json(of: $0, object.sourceColumn($0.name)) }
-        let values =
-            [object.keyExpression { object.sourceColumn($0) }] + plan.references.map { object.keyExpression(of: $0) }
-            + [Self.joined(attributes)]
+        let values = [object.keyExpression { object.sourceColumn($0) }] + plan.references.map { object.keyExpression(of: $0) } + [sql.row(object)]
         let restriction = object.restriction(to: keys, first: bound.count + 1)
         let statement = "SELECT " + values.joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)"
         try forEach(statement, bound + restriction.values) { row in
-            let values = row.values.map { value in value.isNull ? nil : KeyText(Value(value)) }
-            guard let key = values[0] else { throw plan.loadError("a row without key") }
-            try visit(
-                LoadedRow(key: key, references: Array(values[1..<(values.count - 1)]), attributes: row[values.count - 1].text ?? ""))
+            let keys = row.values.dropLast().map { value in value.isNull ? nil : KeyText(Value(value)) }, attributes = row[keys.count].text ?? ""
+            guard attributes.first != PostgreSQLExpressions.unfitMark else {
+                return try visit(BackEndRow(sql.unfitRow(attributes, key: keys[0], of: plan)))
+            }
+            guard let key = keys[0] else { throw plan.loadError("a row without key") }
+            try visit(BackEndRow(LoadedRow(key: key, references: Array(keys.dropFirst()), attributes: attributes)))
         }
     }
-
-    /// A function has at most 100 arguments, so the texts are joined by operators.
-    private static func joined(_ texts: [String]) -> String { texts.isEmpty ? "''" : texts.joined(separator: " || ',' || ") }
 
     /// The database computes the digests, so that no value travels.
     func forEachLargeValue(

@@ -29,15 +29,24 @@ extension PostgreSQLBackEndConnection {
         try rows(
             """
             SELECT CAST(a.attname AS TEXT), CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT),
-                CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER)
+                CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER), CAST(t.typcategory = 'A' AS INTEGER)
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
             """, [id]
         ).map { row in
             BackEndTable.Column(
-                name: row[0].text ?? "", affinity: BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[1].integer ?? 0)),
+                name: row[0].text ?? "",
+                affinity: row[3].integer == 1 ? .array : BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[1].integer ?? 0)),
                 isGenerated: row[2].integer == 1)
         }
+    }
+
+    /// Returns those of some types that are arrays.
+    func arrayTypes(among types: Set<UInt32>) throws -> Set<UInt32> {
+        let list = types.map { "\($0)" }.joined(separator: ", ")
+        guard !list.isEmpty else { return [] }
+        let found = try rows("SELECT CAST(oid AS BIGINT) FROM pg_catalog.pg_type WHERE typcategory = 'A' AND oid IN (\(list))", [])
+        return Set(found.compactMap { $0[0].integer.map { UInt32(truncatingIfNeeded: $0) } })
     }
 
     /// The columns of constraints and of unique indexes, by name.
@@ -68,7 +77,8 @@ extension BackEndTable.Affinity {
             case 701: .real
             case 1700: .numeric
             case 1082: .date
-            case 1083, 1266: .time
+            // Not the time with a zone, which no attribute of times has.
+            case 1083: .time
             case 1114: .timestamp
             case 1184: .timestampWithTimeZone
             default: .text

@@ -120,7 +120,7 @@ extension SQLReading {
         _ object: ObjectModel, parameters: [String: Value], keys: [RowKey]?, _ visit: (BackEndRow) throws -> Void
     ) throws {
         let object = try backEnd.object(object)
-        try inPortions(keys) { try connection.forEachRow(of: object, parameters, $0) { try visit(BackEndRow($0)) } }
+        try inPortions(keys) { try connection.forEachRow(of: object, parameters, $0, visit) }
     }
 
     func forEachLargeValue(
@@ -156,14 +156,15 @@ extension SQLSnapshot: PackedBackEndSnapshot {
     }
 
     func pack(
-        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+        _ object: ObjectModel, parameters: [String: Value], into rows: inout PackedRows, unfit: (UnfitRow) throws -> Void,
+        _ added: (inout PackedRows) throws -> Void
     ) throws -> String? {
         let sqlObject = try backEnd.object(object)
         guard try marksLoads(of: object) else {
-            _ = try connection.packRows(of: sqlObject, parameters, sums: nil, into: &rows, added)
+            _ = try connection.packRows(of: sqlObject, parameters, sums: nil, into: &rows, unfit: unfit, added)
             return nil
         }
-        return try DigestReader(sqlObject, parameters, backEnd.rules, connection).pack(into: &rows, parameters, by: connection, added)
+        return try DigestReader(sqlObject, parameters, backEnd.rules, connection).pack(into: &rows, parameters, by: connection, unfit: unfit, added)
     }
 }
 
@@ -282,6 +283,12 @@ private struct SQLBackEndCheck {
             guard columns.contains(where: { $0.name.caseInsensitivelyEquals(column) }) else {
                 throw ServerError(
                     .missingColumn, "object \"\(plan.name)\", attribute \"\(attribute.name)\": the \(place) has no column \"\(column)\"")
+            }
+            if let found = object.expressions.misfit(of: attribute, SQLColumn(named: column, among: columns, "")) {
+                throw ServerError(
+                    .package,
+                    "object \"\(plan.name)\", attribute \"\(attribute.name)\": the column \"\(column)\" of the \(place) has \(found), none of which is \(attribute.formWords)"
+                )
             }
         }
     }

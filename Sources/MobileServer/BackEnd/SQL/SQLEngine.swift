@@ -45,16 +45,17 @@ protocol BackEndConnection: SQLConnection {
     /// Returns the state that this transaction sees.
     func position() throws -> BackEndPosition?
 
-    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws
+    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (BackEndRow) throws -> Void) throws
 
     /// Packs all rows of a partition.
     /// - Parameters:
     ///   - sums: the sums to add up on the way, with their seed; nil, also for a connection that does not have ``addsUpLoads``.
+    ///   - unfit: visits the rows that their attributes cannot hold.
     ///   - added: is called after each row, and may take the rows.
     /// - Returns: the sums.
     func packRows(
         of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
-        _ added: (inout PackedRows) throws -> Void
+        unfit: (UnfitRow) throws -> Void, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums?
 
     /// Whether a load can add up its rows on the way.
@@ -103,11 +104,15 @@ extension BackEndConnection {
 
     func packRows(
         of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
-        _ added: (inout PackedRows) throws -> Void
+        unfit: (UnfitRow) throws -> Void, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums? {
         try forEachRow(of: object, parameters, nil) { row in
-            rows.add(row)
-            try added(&rows)
+            switch row.held(by: object.plan) {
+            case .unfit(let row): try unfit(row)
+            case .fit(let row):
+                rows.add(row)
+                try added(&rows)
+            }
         }
         return nil
     }

@@ -118,10 +118,7 @@ struct SQLObject: Sendable {
         return "CASE WHEN \(missing) THEN NULL ELSE \(key(parts)) END"
     }
 
-    private func key(_ parts: [(attribute: AttributeModel, column: SQLColumn)]) -> String {
-        guard parts.count > 1 else { return parts.map { expressions.value(of: $0.attribute, $0.column) }.joined() }
-        return expressions.compositeKey(parts.map { expressions.keyPart(of: $0.attribute, $0.column) })
-    }
+    private func key(_ parts: [(attribute: AttributeModel, column: SQLColumn)]) -> String { expressions.key(parts) }
 
     /// Returns a condition on the row with a key, as SQL with parameters from `?first`, and the values to bind.
     func condition(_ key: RowKey, first: Int = 1) -> (sql: String, values: [Value]) { condition(key, first: first) { column($0) } }
@@ -172,16 +169,23 @@ struct SQLColumn {
 /// Back ends store the same value in many forms (a price as REAL, as text or as an integer; a date with or without time). The expressions convert all
 /// of them to the one form of the cache and of the devices: integers and booleans as integers, decimals of up to 18 digits as scaled integers and
 /// longer ones as text, doubles as doubles, dates and times as ISO 8601 text, binary values as bytes. Equal values are then equal in every byte, so a
-/// comparison of rows detects all changes and only changes.
+/// comparison of rows detects all changes and only changes. Dates and times lose the digits that their attributes do not have, other values nothing.
 protocol SQLExpressions: Sendable {
     /// Returns a column's value in the form of the cache.
     func value(of attribute: AttributeModel, _ column: SQLColumn) -> String
 
-    /// Returns the parts of a composite key as one text, a JSON array.
-    func compositeKey(_ parts: [String]) -> String
+    /// Returns a key in the form of the cache; several parts as one text, a JSON array in which doubles and binary values are texts. Exact: two different keys
+    /// never have one form. A key that its attributes cannot hold so becomes NULL, or a value that is not a key.
+    func key(_ parts: [(attribute: AttributeModel, column: SQLColumn)]) -> String
 
-    /// Returns a part of a composite key. Doubles and binary values become text.
-    func keyPart(of attribute: AttributeModel, _ column: SQLColumn) -> String
+    /// Phrase for the values of a column, if its attribute can hold none of them, as the schema alone shows; nil otherwise.
+    func misfit(of attribute: AttributeModel, _ column: SQLColumn) -> String?
+
+    /// Returns an expression that shows whether a column has kept a value that was written to it; nil if it has for sure.
+    func kept(of attribute: AttributeModel, _ column: SQLColumn) -> String?
+
+    /// Whether the result of ``kept(of:_:)`` stands for the value that was written.
+    func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool
 
     /// Returns the condition that a column has the value of a key's part, such that the back end can use its index, and the value to bind.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value)

@@ -83,8 +83,10 @@ struct SQLOperationRunner {
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
         let places = written.enumerated().map { row.place($0.offset + 1, of: $0.element.attribute) }.joined(separator: ", ")
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
-        let sql = "INSERT INTO \(row.object.table.sql) \(values) RETURNING \(row.returned)"
+        let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: row.object)
+        let sql = "INSERT INTO \(row.object.table.sql) \(values) RETURNING \(row.returned)\(kept.columns)"
         guard let inserted = try connection.first(sql, written.map(\.value)) else { return nil }
+        try kept.check(inserted)
         if let rowID = row.rowID(in: inserted) { try fillPieces(of: row, in: rowID) }
         return inserted[0]
     }
@@ -105,9 +107,11 @@ struct SQLOperationRunner {
         let assignments = written.enumerated().map { place, value in
             "\(SQLText.quoted(value.column)) = \(row.place(first + place, of: value.attribute))"
         }.joined(separator: ", ")
-        let sql = "UPDATE \(object.table.sql) SET \(assignments) WHERE \(condition.sql) RETURNING \(row.returned)"
+        let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: object)
+        let sql = "UPDATE \(object.table.sql) SET \(assignments) WHERE \(condition.sql) RETURNING \(row.returned)\(kept.columns)"
         let updated = try connection.rows(sql, condition.values + written.map(\.value))
         guard let new = updated.first?[0] else { throw row.missing }
+        for row in updated { try kept.check(row) }
         for rowID in updated.compactMap(row.rowID(in:)) { try fillPieces(of: row, in: rowID) }
         guard written.contains(where: { object.model.primaryKey.contains($0.attribute) }) else { return nil }
         guard let changed = RowKey(new, of: object.plan) else {
@@ -202,6 +206,8 @@ private struct SQLRowValues {
     private(set) var givenKey: RowKey?
     /// The values by attribute; for those in ``pieces``, the length in bytes.
     var values: [String: Value] = [:]
+    /// The values of row attributes as the device has sent them.
+    private(set) var wire: [String: JSONValue] = [:]
     /// Large values that are written after the statement, which reserves their space.
     var pieces: [String: UploadedValue] = [:]
 
@@ -219,11 +225,11 @@ private struct SQLRowValues {
     /// Returns the placeholder of a value in a statement.
     func place(_ number: Int, of attribute: String) -> String { pieces[attribute] == nil ? "?\(number)" : "zeroblob(?\(number))" }
 
-    /// The columns that a statement returns of a written row: the key, and the rowid if there are ``pieces``.
-    var returned: String { object.keyExpression { object.column($0) } + (pieces.isEmpty ? "" : ", rowid") }
+    /// The columns that a statement returns of a written row, before those of ``KeptValues``: the key, and the rowid if there are ``pieces``.
+    var returned: String { object.keyExpression { object.column($0) } + (pieces.isEmpty ? ", NULL" : ", rowid") }
 
     /// Returns the rowid from the ``returned`` columns; nil if it is not needed.
-    func rowID(in returned: [Value]) -> Int64? { returned.count > 1 ? returned[1].integer : nil }
+    func rowID(in returned: [Value]) -> Int64? { returned[1].integer }
 
     mutating func take(_ operation: BackEndOperation) throws {
         givenKey = object.plan.givenKey(operation.values)
@@ -236,6 +242,7 @@ private struct SQLRowValues {
             }
             do {
                 values[member.key] = try WireConversion.value(member.value, of: attribute, affinity: affinity)
+                wire[member.key] = member.value
             } catch {
                 throw Rejection(ResultCode.badRequest, "\"\(object.plan.name)\", \"\(member.key)\": \(error.message)")
             }

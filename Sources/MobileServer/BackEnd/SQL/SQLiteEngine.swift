@@ -113,10 +113,10 @@ struct SQLiteBackEndConnection: BackEndConnection {
         BackEndPosition(historyID: "", state: String(try connection.number("PRAGMA data_version")))
     }
 
-    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (LoadedRow) throws -> Void) throws {
+    func forEachRow(of object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, _ visit: (BackEndRow) throws -> Void) throws {
         var row = PackedRows(references: object.plan.references.count)
-        _ = try pack(object, parameters, keys, sums: nil, into: &row) { row in
-            try visit(row[0])
+        _ = try pack(object, parameters, keys, sums: nil, into: &row, unfit: { try visit(BackEndRow($0)) }) { row in
+            try visit(BackEndRow(row[0]))
             row.removeAll()
         }
     }
@@ -124,9 +124,9 @@ struct SQLiteBackEndConnection: BackEndConnection {
     /// The sums are added up by the same query.
     func packRows(
         of object: SQLObject, _ parameters: [String: Value], sums: (query: BucketQuery, seed: [UInt8])?, into rows: inout PackedRows,
-        _ added: (inout PackedRows) throws -> Void
+        unfit: (UnfitRow) throws -> Void, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums? {
-        try pack(object, parameters, nil, sums: sums, into: &rows, added)
+        try pack(object, parameters, nil, sums: sums, into: &rows, unfit: unfit, added)
     }
 
     var addsUpLoads: Bool { true }
@@ -134,15 +134,20 @@ struct SQLiteBackEndConnection: BackEndConnection {
     /// The exporter writes rows as JSON text in the form of the wire, which is taken over as it is.
     private func pack(
         _ object: SQLObject, _ parameters: [String: Value], _ keys: [RowKey]?, sums: (query: BucketQuery, seed: [UInt8])?,
-        into rows: inout PackedRows, _ added: (inout PackedRows) throws -> Void
+        into rows: inout PackedRows, unfit: (UnfitRow) throws -> Void, _ added: (inout PackedRows) throws -> Void
     ) throws -> BucketSums? {
         let query = try SQLiteLoadQuery(object, parameters, keys, sums: sums, isUTF8: connection.isUTF8)
         let export = try connection.exporter(query.sql, query.values, columns: query.columns, sums: query.sums)
         let areNumbers = query.keyTypes.map { $0 == .integer }
-        do {
-            while try rows.add(next: export, areNumbers: areNumbers, of: object.plan) { try added(&rows) }
-        } catch let error as StoreError {
-            throw UnfitValue(in: export, of: object)?.error(error) ?? error
+        var isAtEnd = false
+        while !isAtEnd {
+            do {
+                while try rows.add(next: export, areNumbers: areNumbers, of: object.plan) { try added(&rows) }
+                isAtEnd = true
+            } catch let error as StoreError {
+                guard let row = UnfitRow(in: export, of: object.plan) else { throw error }
+                try unfit(row)
+            }
         }
         return query.sums.flatMap { BucketSums($0.sums.blob) }
     }

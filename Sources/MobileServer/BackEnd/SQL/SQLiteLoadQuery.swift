@@ -45,7 +45,8 @@ struct SQLiteLoadQuery {
         }
         keyTypes = [plan.keyType] + plan.references.map(\.keyType)
         columns =
-            keyTypes.map { ExportColumn($0) } + plan.rowAttributes.map { isUTF8 ? ColumnExpression.export(of: $0) : ExportColumn($0.wireType) }
+            keyTypes.map { ExportColumn($0) }
+            + plan.rowAttributes.map { ColumnExpression.export(of: $0, in: plan.model, isConverted: !isUTF8) }
         sql = "SELECT " + (keyColumns + attributes + summed).joined(separator: ", ") + " FROM \(object.source)\(restriction.sql)"
         (self.values, self.sums) = (values, exportSums)
     }

@@ -17,7 +17,7 @@ struct DescribedTable {
         let isNullable: Bool
         /// Whether the back end assigns the value of a new row.
         let isGenerated: Bool
-        /// Characters of the longest value, for a text column whose declaration has no length; nil for others and without values.
+        /// Characters of the longest value of a text column; nil for others and without values.
         var longestText: Int?
         /// The most digits before and after the point of a decimal; nil for others, without values, and where the back end enforces the declaration.
         var digits: (whole: Int, scale: Int)?
@@ -61,11 +61,9 @@ extension SQLConnection {
     /// The rows of a table whose values are measured: all rows of a large table take too long for a look at it.
     var measuredRows: Int { 100_000 }
 
-    /// Finds the longest value of each text column whose declaration has no length.
+    /// Finds the longest value of each text column: SQLite does not enforce a declared length.
     fileprivate func measureTexts(of table: inout DescribedTable) throws {
-        let places = table.columns.indices.filter {
-            table.columns[$0].affinity == .text && !table.columns[$0].declaredType.contains(where: \.isNumber)
-        }
+        let places = table.columns.indices.filter { table.columns[$0].affinity == .text }
         guard !places.isEmpty else { return }
         let names = places.map { SQLText.quoted(table.columns[$0].name) }
         let lengths = names.map { "CAST(max(length(CAST(\($0) AS TEXT))) AS BIGINT)" }.joined(separator: ", ")

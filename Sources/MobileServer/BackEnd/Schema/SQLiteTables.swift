@@ -84,8 +84,32 @@ extension SQLiteBackEndConnection {
         static let valueCount = 6
     }
 
-    /// Gives each column of numbers the type that its rows need.
+    /// Gives each column the type that its rows need.
     private func measure(_ table: inout DescribedTable) throws {
+        let typed = table.columns.indices.filter { table.columns[$0].affinity != .blob }
+        for start in stride(from: 0, to: typed.count, by: 500) { try findBytes(Array(typed[start..<min(start + 500, typed.count)]), of: &table) }
+        try measureNumbers(of: &table)
+    }
+
+    /// Columns of a type that SQLite does not know, such as GEOMETRY and POINT, are columns of bytes if they have nothing else.
+    private func findBytes(_ places: [Int], of table: inout DescribedTable) throws {
+        let names = places.map { SQLText.quoted(table.columns[$0].name) }
+        let measures = names.map { "coalesce(max(typeof(\($0)) = 'blob'), 0), coalesce(max(typeof(\($0)) NOT IN ('blob', 'null')), 0)" }
+        let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows)"
+        let found = try rows("SELECT \(measures.joined(separator: ", ")) FROM (\(source))", []).first ?? []
+        for (index, place) in places.enumerated() where found.count > 2 * index + 1 && found[2 * index].integer == 1 {
+            let name = "table \"\(table.name)\", column \"\(table.columns[place].name)\" of type \(table.columns[place].declaredType)"
+            guard found[2 * index + 1].integer == 0, table.columns[place].hasOwnType else {
+                table.remarks.append("\(name): there are bytes; their rows are held back, unless the attribute is a string and they are its text")
+                continue
+            }
+            table.remarks.append("\(name): there are bytes; the attribute is one of bytes")
+            (table.columns[place].affinity, table.columns[place].declaredType) = (.blob, "")
+        }
+    }
+
+    /// Gives each column of numbers the type that its rows need.
+    private func measureNumbers(of table: inout DescribedTable) throws {
         let places = table.columns.indices.filter { [.integer, .real, .numeric].contains(table.columns[$0].affinity) }
         // A statement of SQLite has at most 2000 columns.
         for start in stride(from: 0, to: places.count, by: 100) { try measure(Array(places[start..<min(start + 100, places.count)]), of: &table) }
@@ -142,6 +166,11 @@ extension DescribedTable.Column {
             && ["JSON", "UUID", "GUID", "UNIQUEIDENTIFIER", "INET", "CIDR", "MACADDR", "ENUM", "SET", "ANY", "XML", "STRING"].contains {
                 declaredType.hasPrefix($0)
             }
+    }
+
+    /// Whether the type is one of an extension. SQLite takes POINT for an integer.
+    fileprivate var hasOwnType: Bool {
+        declaredType.hasSuffix("POINT") || affinity == .numeric && !isNumberName && !isTextName && !isBytesName
     }
 
     private var isBytesName: Bool { affinity == .numeric && ["BINARY", "VARBINARY", "BYTEA", "IMAGE"].contains { declaredType.hasPrefix($0) } }

@@ -219,33 +219,36 @@ private struct SchemaModelWriter {
         case .numeric where type.contains("time"): attribute.type = .time
         case .numeric:
             attribute.type = .decimal
-            attribute.precision = min(numbers.first ?? 18, 38)
-            attribute.scale = min(numbers.count > 1 ? numbers[1] : numbers.isEmpty ? 4 : 0, attribute.precision ?? 18)
+            // numeric(5,-2) has no digits after the point, and zeros for its last two before it; numeric(3,5) has none before it.
+            let declared = numbers.count > 1 && type.contains("-") ? -numbers[1] : numbers.count > 1 ? numbers[1] : numbers.isEmpty ? 4 : 0
+            attribute.precision = min(max((numbers.first ?? 18) - min(declared, 0), declared), 38)
+            attribute.scale = min(max(declared, 0), attribute.precision ?? 18)
             widen(&attribute, to: column, in: table)
         case .blob: attribute.type = isCompared ? .binary : .bigBinary
-        case .text:
+        case .text, .array:
             attribute.length = type == "uuid" ? 36 : numbers.first
             let longest = column.longestText ?? 0
+            if let length = attribute.length, longest > length {
+                remarks.append(
+                    "table \"\(table.name)\", column \"\(column.name)\" of type \(column.declaredType): there are texts of \(longest) characters"
+                )
+                attribute.length = longest > LengthRules.longestString ? nil : longest
+            }
             if attribute.length == nil, isCompared { attribute.length = max(100, 2 * longest) }
             if attribute.length == nil, longest > LengthRules.longestString { attribute.type = .bigString }
         }
         return attribute
     }
 
-    /// More digits after the point than in amounts and measures come from a division; they are rounded as the declaration says.
-    private static let scaleLimit = 10
-
     /// Gives a decimal the digits that the rows have.
     private mutating func widen(_ attribute: inout AttributeModel, to column: DescribedTable.Column, in table: DescribedTable) {
         guard let digits = column.digits, let precision = attribute.precision, let scale = attribute.scale else { return }
         let place = "table \"\(table.name)\", column \"\(column.name)\" of type \(column.declaredType)"
-        if digits.scale > max(scale, Self.scaleLimit) {
-            remarks.append("\(place): there are numbers of \(digits.scale) digits after the point; the attribute has \(scale), and rounds them")
-        }
-        let widerScale = digits.scale > Self.scaleLimit ? scale : max(scale, digits.scale), whole = max(precision - scale, digits.whole)
+        let widerScale = max(scale, digits.scale), whole = max(digits.whole, min(precision - scale, 38 - widerScale))
         guard widerScale > scale || whole > precision - scale else { return }
         guard whole + widerScale <= 38 else {
-            remarks.append("\(place): there are numbers of \(digits.whole) digits before the point; the attribute is a string")
+            let fraction = digits.whole > 38 ? "" : " and \(digits.scale) after it"
+            remarks.append("\(place): there are numbers of \(digits.whole) digits before the point\(fraction); the attribute is a string")
             (attribute.type, attribute.precision, attribute.scale) = (.string, nil, nil)
             attribute.length = Self.isCompared(column.name, in: table) ? 100 : nil
             return

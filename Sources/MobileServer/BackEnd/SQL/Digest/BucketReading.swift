@@ -142,7 +142,6 @@ struct PostgreSQLBuckets: BucketReading {
             """, query.values + [.integer(Self.number(seed))])
         var sums = BucketSums()
         for row in rows {
-            // A row without key is an error of its load.
             guard let bucket = row[0].integer.map(Int.init), sums.rows.indices.contains(bucket) else { continue }
             sums.rows[bucket] = UInt64(bitPattern: row[1].integer ?? 0)
             sums.keys[bucket] = UInt64(bitPattern: row[2].integer ?? 0)
@@ -161,8 +160,10 @@ struct PostgreSQLBuckets: BucketReading {
         return try connection.rows("SELECT \(query.key) FROM \(query.tables)\(condition) LIMIT \(limit)", values).map { $0[0] }
     }
 
-    /// The bucket of a row's key in SQL.
-    private func bucket(_ query: BucketQuery) -> String {
+    /// The bucket of a row's key in SQL. Rows whose attributes cannot hold the key, which is NULL then, are in the first one.
+    private func bucket(_ query: BucketQuery) -> String { "coalesce(\(keyBucket(query)), 0)" }
+
+    private func keyBucket(_ query: BucketQuery) -> String {
         let key = query.key, count = Self.bucketCount
         guard query.object.plan.keyType != .integer else { return "((((\(key)) >> \(Self.neighbourBits)) % \(count) + \(count)) % \(count))" }
         return "(CAST(CAST('x' || encode(substring(sha256(convert_to(\(key), 'UTF8')) FROM 1 FOR 4), 'hex') AS BIT(32)) AS BIGINT) % \(count))"
@@ -200,7 +201,7 @@ struct PostgreSQLBuckets: BucketReading {
         case .date: "DATE"
         case .timestamp: "TIMESTAMP"
         case .timestampWithTimeZone: "TIMESTAMPTZ"
-        case .text, .blob, .boolean, .time: nil
+        case .text, .blob, .boolean, .time, .array: nil
         }
     }
 

@@ -30,11 +30,12 @@ struct DigestReader {
 
     /// Packs all rows, and adds them up on the way.
     /// - Returns: the mark of these rows; nil for few.
-    func pack(into rows: inout PackedRows, _ parameters: [String: Value], by load: any BackEndConnection, _ added: (inout PackedRows) throws -> Void)
-        throws -> String?
-    {
+    func pack(
+        into rows: inout PackedRows, _ parameters: [String: Value], by load: any BackEndConnection, unfit: (UnfitRow) throws -> Void,
+        _ added: (inout PackedRows) throws -> Void
+    ) throws -> String? {
         let seed = SystemEnvironment.randomBytes(RowDigest.seedSize)
-        let sums = try load.packRows(of: object, parameters, sums: (query, seed), into: &rows, added)
+        let sums = try load.packRows(of: object, parameters, sums: (query, seed), into: &rows, unfit: unfit, added)
         guard let sums, sums.count >= rules.leastRows else { return nil }
         return DigestMark(try query.name, seed, sums, rules).text
     }

@@ -1,0 +1,55 @@
+internal import MobileModel
+internal import MobileProtocol
+internal import MobileStore
+
+/// The values of an operation as the back end keeps them.
+///
+/// **An accepted operation leaves values that can be loaded again.** The statement returns them, and a value that its column has changed to another one
+/// refuses the operation in its own transaction. Why: SQLite makes a double of 9999999999999999.99 in a NUMERIC column. If you break it: the device gets
+/// another value than its user has entered, or none, because the row is held back.
+struct KeptValues {
+    private let object: SQLObject
+    private let written: [(attribute: AttributeModel, json: JSONValue)]
+
+    /// The number of returned columns before those of the values.
+    private static let leadingColumns = 2
+
+    /// - Parameters:
+    ///   - wire: the values as the device has sent them, by attribute.
+    ///   - attributes: the attributes that the statement writes.
+    init(of wire: [String: JSONValue], written attributes: [String], in object: SQLObject) {
+        self.object = object
+        written = attributes.compactMap { name in
+            guard let json = wire[name], !json.isNull, let attribute = object.model.attribute(named: name), !attribute.isLarge,
+                object.expressions.kept(of: attribute, object.column(name)) != nil
+            else { return nil }
+            return (attribute, json)
+        }
+    }
+
+    /// The columns that the statement returns after its others: a comma and an expression for each value.
+    var columns: String {
+        written.compactMap { object.expressions.kept(of: $0.attribute, object.column($0.attribute.name)) }.map { ", " + $0 }.joined()
+    }
+
+    /// Compares a returned row with the values.
+    /// - Throws: ``Rejection``.
+    func check(_ returned: [Value]) throws(Rejection) {
+        for (index, value) in written.enumerated() {
+            let found = returned[Self.leadingColumns + index]
+            guard !object.expressions.isKept(found, value.attribute, value.json) else { continue }
+            throw Rejection(
+                ResultCode.constraint,
+                "\"\(object.plan.name)\", \"\(value.attribute.name)\": the back end would keep \(Self.text(found, value.attribute)) in place of \(Self.text(value.json))"
+            )
+        }
+    }
+
+    /// A value that the attribute cannot hold is shown as it is.
+    private static func text(_ found: Value, _ attribute: AttributeModel) -> String {
+        guard attribute.type == .decimal, case .integer = found else { return UnfitRow.text(found) }
+        return WireConversion.json(cached: found, of: attribute).description
+    }
+
+    private static func text(_ json: JSONValue) -> String { json.string.map { UnfitRow.text(.text($0)) } ?? String(json.description.prefix(60)) }
+}
