@@ -21,7 +21,7 @@ import Testing
                 """
                 INSERT INTO _quarantine (partition, name, object, row_key, source, place, attribute, value, expected, noted)
                 SELECT n.partition, '7', o.id, '7', 'customer', 'valid_to', 'validTo', '"infi' || char(27) || 'nity"', 'a date of the years 1 to 9999',
-                    1800000000000 + n.partition
+                    1800000000000 + 1000 * n.partition
                 FROM _object AS o, (SELECT 1 AS partition UNION ALL SELECT 2) AS n WHERE o.name = 'Customer';
                 INSERT INTO _quarantine_rest (partition, object, row_count) SELECT 1, id, 12 FROM _object WHERE name = 'Customer';
                 """)
@@ -29,11 +29,12 @@ import Testing
         try cache.close()
         let list = try admin("quarantine", "CRM:1.0"), lines = list.output.split(separator: "\n")
         #expect(list.status == 0 && lines.count == 3, "\(list.output)")
-        for word in ["2027-01-15T08:00:00.001Z", "CRM:1.0", "Customer", "customer", "valid_to", "a date of the years 1 to 9999"] {
+        for word in ["2027-01-15T08:00:01.000Z", "CRM:1.0", "Customer", "customer", "valid_to", "a date of the years 1 to 9999"] {
             #expect(list.output.contains(word), "\(word): \(list.output)")
         }
         #expect(!list.output.contains("\u{1B}") && lines.last == "CRM:1.0, Customer: 12 more rows")
-        #expect(try admin("quarantine", "CRM:9.0") == (0, list.output.split(separator: "\n")[0] + "\n"))
+        let none = try admin("quarantine", "CRM:9.0")
+        #expect(none.status == 0 && none.output.split(separator: "\n").count == 1 && none.output.contains("since"))
         let json = try #require(try JSONValue(parsing: admin("quarantine", "--json").output).array)
         #expect(json.count == 2 && json[0]["column"] == "valid_to" && json[0]["key"] == "7" && json[1]["more"] == 12)
         #expect(try admin("quarantine", "CRM:1.0", "more").status == 64)

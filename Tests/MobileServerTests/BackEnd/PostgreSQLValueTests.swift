@@ -81,7 +81,7 @@ import Testing
         let database = try PostgreSQLTestDatabase(tables: table)
         let model = try PackageModel(
             json: """
-                {"format": 1, "name": "Any", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "postgresql"}],
+                {"format": 1, "name": "Stock", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "postgresql"}],
                  "objects": [{"name": "T", "attributes": [\(key)\(attributes)], "primaryKey": ["id"], "binding": {"backEnd": "enterprise", "table": "t"}}]}
                 """)
         let engine = try PostgreSQLEngine(name: "enterprise", address: database.address, timeout: .seconds(30))

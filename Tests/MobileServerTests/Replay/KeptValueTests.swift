@@ -80,6 +80,7 @@ import Testing
             CREATE TRIGGER change BEFORE INSERT OR UPDATE ON amount FOR EACH ROW EXECUTE FUNCTION change();
             """
         let device = try TestDevice(TestServer(model: Self.model.get(), tables: "", postgreSQL: tables, on: .postgreSQL))
+        try device.synchronize()
         let creates = ["open", "endless"].enumerated().map { index, code in
             device.create(
                 "Amount", ["id": .integer(Int64(index)), "code": .string(code), "day": "2024-02-29", "price": .number("9999999999999999.99")])

@@ -7,7 +7,7 @@ struct WideSheet {
 
     init(columns count: Int) throws {
         columns = (1...count).map { "c\($0)" }
-        let attributes = columns.map { "{\"name\": \"\($0)\", \"type\": \"int\"}" }.joined(separator: ", ")
+        let attributes = columns.map { "{\"name\": \"\($0)\", \"type\": \"int\", \"nullable\": true}" }.joined(separator: ", ")
         model = try PackageModel(
             json: """
                 {
