@@ -56,8 +56,10 @@ struct UnfitRow: Sendable, Equatable {
         guard key != .null, let parts = RowKey(key, of: object)?.parts else { return text(key) }
         return zip(parts, object.keyAttributes).map { part, attribute in
             switch part {
-            case .text where attribute.type != .decimal, .blob, .null: text(part)
-            default: WireConversion.json(cached: part, of: attribute).description
+            case .integer: WireConversion.json(cached: part, of: attribute).description
+            // Not as JSON: it may be NaN, which JSON does not have.
+            case .text(let number) where attribute.type == .decimal: String(number.prefix(longestText))
+            default: text(part)
             }
         }.joined(separator: ", ")
     }

@@ -62,6 +62,7 @@ struct SQLiteExpressions: SQLExpressions {
     func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool {
         // Of a decimal that does not fit.
         if attribute.type == .decimal, case .real = found { return false }
+        if attribute.type == .decimal, case .text(let text) = found, Double(text)?.isFinite != true { return false }
         guard let written = try? WireConversion.normalized(json, of: attribute) else { return false }
         return WireConversion.json(cached: found, of: attribute).description.utf8.elementsEqual(written.description.utf8)
     }
