@@ -77,7 +77,12 @@ struct TouchedRows {
         return try backEnd.read { source in
             for partition in partitions {
                 var isFound = false
-                try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { _ in isFound = true }
+                // A row that is held back because its attributes cannot hold it stays on devices as it was.
+                try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { _ in
+                    isFound = true
+                } _: { _ in
+                    isFound = true
+                }
                 if isFound { return true }
             }
             return false
