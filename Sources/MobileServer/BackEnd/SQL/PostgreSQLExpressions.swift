@@ -155,8 +155,9 @@ private struct PostgreSQLValueForm {
 
     /// The condition of a number that a text may be. `AND` has no order in PostgreSQL, `CASE` has.
     private static func ifNumber(_ column: SQLColumn, _ condition: (_ number: String) -> String) -> String {
-        let isNumber = "\(asText(column)) ~ '^\\s*[-+]?([0-9]{1,400}\\.?[0-9]{0,400}|\\.[0-9]{1,400})([eE][-+]?[0-9]{1,3})?\\s*$'"
-        return "CASE WHEN \(isNumber) THEN \(condition("CAST(\(asText(column)) AS NUMERIC)")) END"
+        // A regular expression of PostgreSQL counts to 255.
+        let text = asText(column), number = "'^\\s*[-+]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][-+]?[0-9]{1,3})?\\s*$'"
+        return "CASE WHEN char_length(\(text)) <= 800 AND \(text) ~ \(number) THEN \(condition("CAST(\(text) AS NUMERIC)")) END"
     }
 
     private static func integer(_ attribute: AttributeModel, _ column: SQLColumn) -> (String?, String) {
