@@ -139,7 +139,9 @@ struct PartitionRefresh {
 
     /// Returns the number of rows of the partition that are held back, and stay.
     func heldCount() throws -> Int64 {
-        try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), objectID])
+        // The usual case costs no join.
+        guard try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return 0 }
+        return try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), objectID])
     }
 
     /// A query of the compared keys that were not loaded; `?2` is the object. Such a row is not in the partition.
@@ -278,7 +280,7 @@ struct PartitionRefresh {
             INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
             ON CONFLICT DO NOTHING
             """, [objectID])
-        guard hasHeld else { return Int64(loaded) }
+        guard hasHeld, try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return Int64(loaded) }
         return try Int64(loaded + connection.execute("INSERT INTO _present \(heldRows) ON CONFLICT DO NOTHING", [.integer(partition.id), objectID]))
     }
 }
