@@ -103,15 +103,15 @@ struct LargeValueRefresh {
             """
     }
 
-    /// A row that is held back, and that no device has, has no large values either. PostgreSQL would join a condition with EXISTS, and begins with the rows of
-    /// partitions that it takes for empty: a value of each row is looked up by its key.
+    /// Values of rows that are held back, and that no device has, are noted as well: they are sent with their row. A condition on the rows would make PostgreSQL
+    /// expect few values, and read all keys for each one.
     private func noteContents(_ table: String, _ version: Int64) throws -> Int {
         try connection.execute(
             """
             INSERT INTO _large (partition, sk, attribute, digest, length, version)
             SELECT CAST(?1 AS BIGINT), m.sk, d.attribute, d.digest, d.length, CAST(?3 AS BIGINT)
             FROM \(table) AS d \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = \(keptKey("d.k"))
-            WHERE (SELECT r.deleted FROM _row AS r WHERE r.partition = ?1 AND r.sk = m.sk) = 0 AND NOT EXISTS (
+            WHERE NOT EXISTS (
                 SELECT 1 FROM _large AS o WHERE o.partition = ?1 AND o.sk = m.sk AND o.attribute = d.attribute AND o.digest = d.digest)
             ON CONFLICT (partition, sk, attribute) DO UPDATE SET digest = excluded.digest, length = excluded.length, version = excluded.version
             """, values + [.integer(version)])
