@@ -49,7 +49,7 @@ extension Transaction {
     /// - Parameter asked: the rows that the upload named, by object.
     package func confirmRows(ofGroup group: String, _ asked: [String: [Int64]], _ decided: DecidedRows) throws {
         guard try connection.first("SELECT 1 FROM \"_unconfirmed\" LIMIT 1") != nil else { return }
-        for entity in metadata.storedEntities where entity.model.synchronizationGroup == group && decided.contains(entity) {
+        for entity in metadata.storedEntities where !entity.isLocal && entity.model.synchronizationGroup == group && decided.contains(entity) {
             let keys = JSONValue.array((asked[entity.name] ?? []).map { .integer($0) }).description
             try connection.execute(
                 """

@@ -5,7 +5,9 @@ extension World {
 
     /// The text of the model file.
     package func model(version: Int, name: String = "World") -> String {
-        let objects = objects.indices.map { self.object($0, version: version) }
+        // No server knows of its rows, and it has no table of original states.
+        let local = #"{"name": "Local", "local": true, "attributes": [{"name": "id", "type": "int"}], "primaryKey": ["id"]}"#
+        let objects = objects.indices.map { self.object($0, version: version) } + [local]
         return """
             {"format": 2, "name": "\(name)", "version": "\(version).0", "backEnds": [{"name": "enterprise"}],
              "synchronizationGroups": [{"name": "default"}, {"name": "side"}, {"name": "far"}], "objects": [\(objects.joined(separator: ",\n"))]}
