@@ -41,13 +41,11 @@ struct TouchedRows {
             let own = partitions.filter { $0.object == object.name }
             let missing = try package.stateStore.read { try Self.missing(touched, object, own, package.cache, $0) }
             guard !missing.isEmpty else { continue }
-            let rows = missing.filter { $0.key != nil }
-            let isPresent: Bool
-            do { isPresent = try Self.contains(rows.compactMap(\.key), object, own, package.deployed.backEnd(of: object).system) } catch {
-                // The back end is out of reach, or has a row that cannot be read.
-                isPresent = true
-            }
-            if isPresent { decision.undecided.insert(object.name) } else { decision.gone[object.name] = missing.map(\.surrogateKey).sorted() }
+            // Where the back end is out of reach, nothing is decided.
+            let present = try? Self.present(missing.compactMap(\.key), object, own, package.deployed.backEnd(of: object).system)
+            let gone = present.map { present in missing.filter { row in row.key.map { !present.contains(KeyText($0.value)) } ?? true } } ?? []
+            if gone.count < missing.count { decision.undecided.insert(object.name) }
+            if !gone.isEmpty { decision.gone[object.name] = gone.map(\.surrogateKey).sorted() }
         }
         return decision
     }
@@ -71,21 +69,21 @@ struct TouchedRows {
         }
     }
 
-    /// Whether the back end has one of the rows in one of the partitions.
-    private static func contains(_ keys: [RowKey], _ object: ObjectPlan, _ partitions: [Partition], _ backEnd: any BackEnd) throws -> Bool {
-        guard !keys.isEmpty, !partitions.isEmpty else { return false }
+    /// Returns the keys of the rows that the back end has in one of the partitions.
+    private static func present(_ keys: [RowKey], _ object: ObjectPlan, _ partitions: [Partition], _ backEnd: any BackEnd) throws -> Set<KeyText> {
+        guard !keys.isEmpty, !partitions.isEmpty else { return [] }
         return try backEnd.read { source in
-            for partition in partitions {
-                var isFound = false
-                // A row that is held back because its attributes cannot hold it stays on devices as it was.
-                try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(keys) { _ in
-                    isFound = true
-                } _: { _ in
-                    isFound = true
+            var present: Set<KeyText> = [], left = keys
+            for partition in partitions where !left.isEmpty {
+                // A row that is held back because its attributes cannot hold it stays on devices as it was. Its key may be what they cannot hold.
+                try BackEndLoad(object: object, parameters: partition.parameters, source: source).forEachRow(left) { row in
+                    present.formUnion(row.key.map { [$0] } ?? left.map { KeyText($0.value) })
+                } _: { row in
+                    present.insert(row.key)
                 }
-                if isFound { return true }
+                left.removeAll { present.contains(KeyText($0.value)) }
             }
-            return false
+            return present
         }
     }
 }
