@@ -121,6 +121,7 @@ extension Transaction {
     /// Forgets which attributes of a group the server had not sent.
     func noteSeenAttributes(inGroup group: String) throws {
         let settings = PackageSettings(connection)
+        guard try settings.hasUnseenAttributes else { return }
         for entity in metadata.storedEntities where !entity.isLocal && entity.model.synchronizationGroup == group {
             try settings.setUnseenAttributes([], of: entity.name)
         }

@@ -22,7 +22,7 @@ extension Transaction {
         guard entity.sql.hasKey, entity.otherOperation == nil else { return }
         arrivals.insert(entity.index)
         let columns = (["\"_sk\""] + entity.keyColumns).joined(separator: ", "), original = entity.sql.originalTable
-        let named = try namedKeys(of: entity).joined(separator: " UNION ALL ")
+        let named = namedKeys(of: entity).joined(separator: " UNION ALL ")
         try connection.execute("DROP TABLE IF EXISTS temp.\(entity.formerRows)")
         try connection.execute(
             """
@@ -33,7 +33,7 @@ extension Transaction {
     }
 
     /// Returns the queries for keys of an object's rows that are elsewhere. They may give keys of other objects too: no two rows share one.
-    private func namedKeys(of entity: EntityMetadata) throws -> [String] {
+    private func namedKeys(of entity: EntityMetadata) -> [String] {
         let name = EntitySQL.literal(entity.name)
         let own = [
             "SELECT \"sk\" FROM \"_outbox\" WHERE \"entity\" = \(name)", "SELECT \"sk\" FROM \"_accepted\" WHERE \"entity\" = \(name)",
@@ -71,10 +71,11 @@ extension Transaction {
     private func identifyRows() throws {
         var keys: [Int64: Int64] = [:]
         var reset: Set<Int> = []
+        // No two rows get one key.
+        var taken: Set<Int64> = []
         for index in arrivals.objects.sorted() {
             let entity = metadata.entities[index]
             let isReset = try connection.first("SELECT 1 FROM temp.sqlite_schema WHERE \"name\" = ?1", [.text(entity.formerRowsName)]) != nil
-            var taken: Set<Int64> = []
             for pair in try arrivedRows(of: entity, isReset: isReset) {
                 guard let known = pair[0].integer, let arrived = pair[1].integer, keys[known] == nil, taken.insert(arrived).inserted else { continue }
                 guard try !isKeyUnknown(entity, known) else { continue }
@@ -93,7 +94,7 @@ extension Transaction {
             }
         }
         for reference in resetReferences(reset) {
-            for pair in try namedRows(by: reference) where keys[pair.known] == nil && !keys.values.contains(pair.key) { keys[pair.known] = pair.key }
+            for pair in try namedRows(by: reference) where keys[pair.known] == nil && taken.insert(pair.key).inserted { keys[pair.known] = pair.key }
         }
         if !keys.isEmpty {
             database.hasRenumberedRows = true

@@ -81,6 +81,14 @@ struct PackageSettings {
         return Set(names.compactMap(\.string))
     }
 
+    /// Whether there are such attributes: not since the last upgrade was followed by a download of each group.
+    var hasUnseenAttributes: Bool {
+        get throws {
+            try connection.first(
+                "SELECT 1 FROM \"_settings\" WHERE \"name\" >= ?1 AND \"name\" < ?2 LIMIT 1", [.text(Self.unseenPrefix), .text("unseen/")]) != nil
+        }
+    }
+
     func setUnseenAttributes(_ names: Set<String>, of object: String) throws {
         guard !names.isEmpty else {
             return _ = try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1", [.text(Self.unseenPrefix + object)])
