@@ -1,5 +1,6 @@
 import Foundation
 import MobileCrypto
+import MobileExecution
 import MobileModel
 import MobileObjects
 import MobileServer
@@ -50,7 +51,9 @@ final class TestBench: Sendable {
 
     /// Makes a new device.
     func newDevice(_ name: String = "device", transport: (any Transport)? = nil, environment: Environment = Environment()) throws -> Device {
-        try Device(directory: directory.file(name), transport: transport ?? network, environment: environment)
+        let device = try Device(directory: directory.file(name), transport: transport ?? network, environment: environment)
+        device.folder.withLock { $0 = directory }
+        return device
     }
 
     /// Makes a device that is registered and subscribed.
@@ -111,6 +114,8 @@ final class Device: Sendable {
     let crm: CRM
     let events = RecordedApplicationEvents()
     let handler = RecordedCallbacks()
+    /// The files are there as long as the device is.
+    fileprivate let folder = SystemLock<TemporaryDirectory?>(nil)
 
     init(
         directory: String, transport: any Transport,
