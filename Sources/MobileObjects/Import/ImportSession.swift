@@ -94,14 +94,30 @@ package struct ImportSession {
         guard attribute.isLarge else {
             throw ObjectError(.noSuchAttribute, "import of \(entity.name): \"\(attribute.name)\" is not a large attribute")
         }
+        if let value { transaction.hold(value) }
+        try setLargeValue(value?.id, of: attribute, key: key)
+    }
+
+    /// Makes the value that an operation of this device had submitted the server's value of a large attribute.
+    /// - Returns: false if the operation is not in the outbox any more, or submitted no such value.
+    package func setLargeValue(ofOperation id: Int64, of attribute: String, key: Int64) throws -> Bool {
+        let attribute = try entity.attribute(named: attribute)
+        let row = try transaction.connection.first(
+            """
+            SELECT l."value" FROM "_outbox_large" AS l JOIN "_outbox" AS o ON o."id" = l."operation"
+            WHERE l."operation" = ?1 AND l."attribute" = ?2 AND o."entity" = ?3
+            """, [.integer(id), .text(attribute.name), .text(entity.name)])
+        guard attribute.isLarge, let value = row?.first?.integer else { return false }
+        try setLargeValue(value, of: attribute, key: key)
+        return true
+    }
+
+    private func setLargeValue(_ id: Int64?, of attribute: AttributeMetadata, key: Int64) throws {
         transaction.noteLargeValue(attribute.index, of: entity, key)
         let connection = transaction.connection, column = entity.sql.attributeColumns[attribute.index]
-        let new = Value(value?.id)
-        if let value {
-            transaction.hold(value)
-            // Removed again at the end unless a row refers to it.
-            transaction.release(value.id, entity, attribute.index, key)
-        }
+        let new = Value(id)
+        // Removed again at the end unless a row refers to it.
+        if let id { transaction.release(id, entity, attribute.index, key) }
         try transaction.releaseLargeValues(of: entity, key)
         let change = "UPDATE \(entity.sql.table) SET \(column) = ?2 WHERE \"_sk\" = ?1"
         guard try connection.first("SELECT 1 FROM \(entity.sql.originalTable) WHERE \"_sk\" = ?1", [.integer(key)]) != nil else {

@@ -38,6 +38,44 @@ extension PackageDatabase {
     }
 }
 
+/// A large value of a row that is here because an operation of this device was accepted.
+package struct UnconfirmedLargeValue: Sendable {
+    package let object: String
+    package let key: Int64
+    package let attribute: String
+    package let id: Int64
+}
+
+extension PackageDatabase {
+    /// Returns the large values of rows, those of the server's version where a row has a pending change. The download need not bring them again.
+    /// - Parameter rows: from ``unconfirmedRows(inGroups:limit:)``.
+    package final func largeValues(ofUnconfirmed rows: [String: [Int64]], limit: Int) throws -> [UnconfirmedLargeValue] {
+        try read { connection in
+            var values: [UnconfirmedLargeValue] = []
+            for (name, keys) in rows.sorted(by: { $0.key < $1.key }) {
+                let entity = try metadata.entity(named: name), list = Value.text(JSONValue.array(keys.map { .integer($0) }).description)
+                for index in entity.largeAttributes {
+                    let column = entity.sql.attributeColumns[index],
+                        isNamed = "\(column) IS NOT NULL AND \"_sk\" IN (SELECT \"value\" FROM json_each(?1))"
+                    let found = try connection.rows(
+                        """
+                        SELECT "_sk", \(column) FROM \(entity.sql.originalTable) WHERE "_sv" = ?2 AND \(isNamed)
+                        UNION ALL
+                        SELECT "_sk", \(column) FROM \(entity.sql.table) AS r
+                        WHERE NOT EXISTS (SELECT 1 FROM \(entity.sql.originalTable) AS o WHERE o."_sk" = r."_sk") AND \(isNamed)
+                        ORDER BY 1
+                        """, [list, .integer(ServerVersion.present.rawValue)])
+                    for row in found {
+                        guard let key = row[0].integer, let id = row[1].integer else { continue }
+                        values.append(UnconfirmedLargeValue(object: name, key: key, attribute: entity.attributes[index].name, id: id))
+                    }
+                }
+            }
+            return Array(values.prefix(limit))
+        }
+    }
+}
+
 extension Transaction {
     /// Notes a row whose operation was accepted, until a download of its group.
     func noteUnconfirmed(_ entity: EntityMetadata, _ key: Int64) throws {

@@ -87,12 +87,16 @@ public struct LargeValuePart: WireValue, Hashable {
     /// In a download: the name under which the client fetches the value on its own, so that a broken transfer can be continued. The part then has no
     /// data. Nil: the data follows.
     public var content: NamedContent?
+    /// In a download: the id of the operation of the same upload that has brought this content, so that the client has it. The part then has no data. Only for
+    /// clients with ``SynchronizeHeader/held``. Nil: the content is another one.
+    public var submitted: Int64?
 
     /// Creates the beginning of one large value.
     public init(
-        object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none, content: NamedContent? = nil
+        object: String, attribute: String, owner: Owner, length: Int64?, compression: PartCompression = .none, content: NamedContent? = nil,
+        submitted: Int64? = nil
     ) {
-        self.content = content
+        (self.content, self.submitted) = (content, submitted)
         self.object = object
         self.attribute = attribute
         self.owner = owner
@@ -113,8 +117,12 @@ public struct LargeValuePart: WireValue, Hashable {
         length = try members.optionalInteger("length", in: 0 ... .max)
         compression = try members.choice("compression", of: PartCompression.self)
         content = members.isAbsent("name") ? nil : try NamedContent(members)
-        guard content == nil || length != nil else {
+        submitted = try members.optionalInteger("submitted", in: 1 ... .max)
+        guard content == nil && submitted == nil || length != nil else {
             throw ProtocolError(.invalidContent, "large value part: a value without length has no content of its own")
+        }
+        guard content == nil || submitted == nil else {
+            throw ProtocolError(.invalidContent, "large value part: its content is either fetched or that of an operation, not both")
         }
     }
 
@@ -125,6 +133,7 @@ public struct LargeValuePart: WireValue, Hashable {
         case .row(let key): members["key"] = .integer(key)
         case .operation(let id): members["operation"] = .integer(id)
         }
+        if let submitted { members["submitted"] = .integer(submitted) }
         members["length"] = length.map { .integer($0) } ?? .null
         members["compression"] = .string(compression.rawValue)
         return .object(members)

@@ -54,12 +54,17 @@ public struct SynchronizeHeader: WireValue, Hashable {
     /// The rows, by object, that the client has because an operation of its own was accepted, and that no download of their group has confirmed since: the
     /// server sends the deletions of those that are in none of the client's partitions. At most ``unconfirmedLimit`` rows; default empty.
     public var unconfirmed: [String: [Int64]] = [:]
+    /// Large values of the rows in ``unconfirmed`` that the client has, by object: the server does not send them again. A client that sets this, if only to an
+    /// empty dictionary, also finds the contents of ``LargeValuePart/submitted``. At most ``heldLimit`` values; default nil.
+    public var held: [String: [HeldValue]]?
     /// The present client id of a database that settles the operations of ``client``: it is a copy of that client's database. Such an upload requests no
     /// groups. Default nil.
     public var successor: String?
 
     /// The maximum number of rows in ``unconfirmed``: a client names the others in its next uploads.
     public static let unconfirmedLimit = 2000
+    /// The maximum number of values in ``held``.
+    public static let heldLimit = 2000
 
     /// Creates the beginning of an upload, in the current version of the protocol.
     public init(
@@ -104,6 +109,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         guard unconfirmed.values.reduce(0, { $0 + $1.count }) <= Self.unconfirmedLimit else {
             throw ProtocolError(.invalidContent, "synchronize header, member \"unconfirmed\": more than \(Self.unconfirmedLimit) rows")
         }
+        held = try members.heldValues("held")
         successor = try members.optionalString("successor")
     }
 
@@ -121,6 +127,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
         if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
         object.set(
             "unconfirmed", JSONObject(uniqueKeys: unconfirmed.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) }))
+        if let held { object["held"] = held.wireObject }
         object.set("successor", successor)
         return .object(object)
     }

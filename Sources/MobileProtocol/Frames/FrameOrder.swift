@@ -127,6 +127,9 @@ struct FrameOrder: Sendable {
             throw ProtocolError(
                 .invalidContent, "data of \"\(part.attribute)\": its content \(content.name.prefix(80)) is fetched on its own", byteOffset: offset)
         }
+        if let submitted = part.submitted {
+            throw ProtocolError(.invalidContent, "data of \"\(part.attribute)\": its content is that of operation \(submitted)", byteOffset: offset)
+        }
         let (total, overflow) = received.addingReportingOverflow(Int64(count))
         let limit = part.length.map { part.compression == .none ? $0 : .max } ?? 0
         guard !overflow, total <= limit else {
@@ -141,7 +144,7 @@ struct FrameOrder: Sendable {
         case (.rows, .rows): break
         case (.value(let part, let received), .bytes(let count)):
             let length = part.length ?? 0
-            guard count == length, part.compression != .none || part.content != nil || received == length else {
+            guard count == length, part.compression != .none || part.content != nil || part.submitted != nil || received == length else {
                 throw ProtocolError(
                     .invalidContent, "end of \"\(part.attribute)\": expected \(length) bytes, \(min(count, received)) came",
                     byteOffset: offset)

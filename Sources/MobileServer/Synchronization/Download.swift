@@ -106,6 +106,14 @@ final class Download {
         }
         // A key that can no longer be read belongs to a row that the back end does not have.
         guard let key = RowKey(entry.key, of: object) else { return true }
+        if let operation = entry.operation {
+            let part = LargeValuePart(
+                object: object.name, attribute: object.largeAttributes[entry.attribute].name, owner: .row(key: entry.surrogateKey),
+                length: entry.length, submitted: operation)
+            try writer.write(.largeValue(part))
+            try writer.write(.partEnd(.bytes(entry.length)))
+            return true
+        }
         if !entry.isNull, entry.length >= longValue {
             try name(entry, of: object, partition)
             return true

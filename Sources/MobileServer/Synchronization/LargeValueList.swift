@@ -19,6 +19,8 @@ final class LargeValueList {
         let digest: [UInt8]
         /// The number of bytes at the last comparison.
         let length: Int64
+        /// The operation of the client that has brought the content; nil if the content is sent.
+        var operation: Int64?
     }
 
     private static let pageBytes = 65_536
@@ -31,7 +33,7 @@ final class LargeValueList {
     func append(_ entry: Entry) throws {
         let line: JSONValue = [
             .integer(entry.surrogateKey), .integer(Int64(entry.attribute)), entry.key.keyJSON, .boolean(entry.isNull),
-            .string(entry.digest.hexadecimal), .integer(entry.length),
+            .string(entry.digest.hexadecimal), .integer(entry.length), entry.operation.map { .integer($0) } ?? .null,
         ]
         page += line.bytes
         page.append(UInt8(ascii: "\n"))
@@ -57,7 +59,8 @@ final class LargeValueList {
             let key = values[2].map({ Value(key: $0) ?? .null }), let isNull = values[3]?.boolean,
             let digest = values[4]?.string.flatMap({ [UInt8](hexadecimal: $0) }), let length = values[5]?.integer
         else { throw ProtocolError(.spool, "a list of large values is damaged") }
-        return Entry(surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: isNull, digest: digest, length: length)
+        return Entry(
+            surrogateKey: surrogateKey, attribute: attribute, key: key, isNull: isNull, digest: digest, length: length, operation: values[6]?.integer)
     }
 
     private func nextLine() throws -> [UInt8]? {

@@ -15,6 +15,8 @@ struct ObjectDelta {
     private let keepsKeys: Bool
     /// Rows that the client may have, although no partition had them.
     private let gone: [Int64]
+    /// Large values that the client has made.
+    private let own: OwnLargeValues
     let connection: any StateConnection
     private let grants: SessionGrants
     /// The way of the rows of each partition that has changed.
@@ -23,14 +25,14 @@ struct ObjectDelta {
     /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     init(
         object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, keepsKeys: Bool,
-        gone: [Int64],
+        gone: [Int64], own: OwnLargeValues,
         _ segments: SegmentRules, _ grants: SessionGrants, _ connection: any StateConnection
     ) throws {
         self.object = object
         self.objectID = objectID
         self.backEnd = backEnd
         self.current = current
-        (self.keepsKeys, self.gone) = (keepsKeys, gone)
+        (self.keepsKeys, self.gone, self.own) = (keepsKeys, gone, own)
         self.connection = connection
         self.grants = grants
         // Without the tombstones that it lacks, the client would keep deleted rows.
@@ -203,10 +205,15 @@ struct ObjectDelta {
         try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? [])) { row in
             // A key that cannot be read belongs to no row of the back end.
             guard let attribute = Int(exactly: row.integer(1)), let key = KeyText(text: row.value(2).text ?? "").value else { return }
-            try list.append(
-                LargeValueList.Entry(
-                    surrogateKey: row.integer(0), attribute: attribute, key: key, isNull: row.integer(3) == 1, digest: row.bytes(4),
-                    length: row.integer(5)))
+            var entry = LargeValueList.Entry(
+                surrogateKey: row.integer(0), attribute: attribute, key: key, isNull: row.integer(3) == 1, digest: row.bytes(4),
+                length: row.integer(5))
+            switch own.origin(of: entry, object, isReset: delivered == nil) {
+            case .row: return
+            case .operation(let id): entry.operation = id
+            case .elsewhere: break
+            }
+            try list.append(entry)
             count += 1
         }
         return count

@@ -104,10 +104,11 @@ final class ServedPackage: Sendable {
         for listener in listeners { listener.hold() }
         defer { for listener in listeners { listener.release() } }
         let check = UploadCheck(package: deployed)
-        var unchecked = try upload.operations(), operations = 0
+        var unchecked = try upload.operations(), operations = 0, hasLargeValues = false
         while let operation = try unchecked.next() {
             try check.check(operation)
             operations += 1
+            hasLargeValues = hasLargeValues || !operation.largeValues.isEmpty
         }
         try upload.forEachLogRecordFrame { try $0.forEach(check.check) }
         if state == nil {
@@ -148,11 +149,13 @@ final class ServedPackage: Sendable {
         let seen = SeenRecords(header, receipts)
         let touched = try TouchedRows(listed: header.unconfirmed, outcomes: outcomes, groups: groups).decide(partitions, of: self)
         answer.undecided = touched.undecided.sorted()
+        let own = try OwnLargeValues(header, upload, hasLargeValues: hasLargeValues, outcomes, groups: groups)
         if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
         return try withSegments { [answer, outcomes] requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
-                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), gone: touched.gone, isRestored: { try seen.isRestored($0, nil) },
+                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), gone: touched.gone, own: own,
+                isRestored: { try seen.isRestored($0, nil) },
                 connection: connection,
                 logsSuccesses: configuration.logsSuccesses,
                 log: configuration.log, segments: configuration.segmentRules, grants: grants, requiresSegments: requiresSegments)

@@ -184,8 +184,17 @@ final class DownloadImporter {
     private func importLargeValue(_ part: LargeValuePart, _ spool: Spool, _ transaction: Transaction) throws {
         guard case .row(let key) = part.owner, let value = largeValues.popFirst() else { throw Self.brokenOff }
         while case .data? = try next(spool) {}
-        try transaction.importSession(for: part.object).setLargeValue(value, of: part.attribute, key: key)
-        result.largeValuesImported += 1
+        let session = try transaction.importSession(for: part.object)
+        if let submitted = part.submitted {
+            guard try session.setLargeValue(ofOperation: submitted, of: part.attribute, key: key) else {
+                throw SyncError(
+                    .synchronize, .synchronizationCommunication,
+                    "download of \"\(part.object)\": a large value of operation \(submitted), which was taken back meanwhile; synchronize again")
+            }
+        } else {
+            try session.setLargeValue(value, of: part.attribute, key: key)
+            result.largeValuesImported += 1
+        }
     }
 
     /// Explains names that this application's model does not have: the server has another model under the same name and version.

@@ -36,7 +36,7 @@ struct LargeValueIntake {
                     guard let content = contents.popFirst() else { throw SyncError.unlisted(part.object) }
                     values.append(try read(content, part))
                     writer = nil
-                } else if part.length == nil {
+                } else if part.length == nil || part.submitted != nil {
                     values.append(nil)
                 } else {
                     writer = try makeWriter(part)

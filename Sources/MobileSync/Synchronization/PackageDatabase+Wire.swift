@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MobileCrypto
 internal import MobileObjects
 internal import MobileProtocol
 internal import MobileStore
@@ -33,7 +34,31 @@ extension PackageDatabase {
         header.receipts = try receipts
         header.seen = try seenRecords
         header.unconfirmed = try unconfirmedRows(inGroups: groups, limit: SynchronizeHeader.unconfirmedLimit)
+        header.held = try heldValues(header.unconfirmed)
         return header
+    }
+
+    /// Returns the large values of unconfirmed rows, with their digests.
+    private func heldValues(_ rows: [String: [Int64]]) throws -> [String: [HeldValue]] {
+        let known = synchronizer.state.withLock { $0.digests }
+        var digests: [Int64: String] = [:], held: [String: [HeldValue]] = [:]
+        for value in try largeValues(ofUnconfirmed: rows, limit: SynchronizeHeader.heldLimit) {
+            let digest = try known[value.id] ?? digest(of: value.id)
+            digests[value.id] = digest
+            held[value.object, default: []].append(HeldValue(key: value.key, attribute: value.attribute, digest: digest))
+        }
+        synchronizer.state.withLock { [digests] in $0.digests = digests }
+        return held
+    }
+
+    private func digest(of value: Int64) throws -> String {
+        let reader = try LargeValueReader(value, in: store)
+        var digest = try SHA256()
+        while true {
+            let piece = try reader.bytes(upTo: 1 << 18)
+            guard !piece.isEmpty else { return try digest.finish().hexadecimal }
+            try digest.update(piece)
+        }
     }
 
     /// Returns the first frame of an upload of the operations that this database inherited from another client. It settles nothing: the original may wait
