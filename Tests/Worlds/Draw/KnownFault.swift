@@ -3,10 +3,6 @@
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
     /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
     case reusedKeys
-    /// The text of a time in a key is not the one that the back end has, so that references to the row are refused.
-    case textOfTimeKeys
-    /// A large value that a device has uploaded is downloaded by it again.
-    case ownLargeValues
     /// Another user who names the client of a device in a message about another version of the package raises the floor of its operations: they are
     /// accepted, and not done.
     case foreignClient
@@ -27,26 +23,12 @@ package enum KnownFault: String, CaseIterable, Codable, Sendable {
     case drainDisturbs
 }
 
-extension KnownFault {
-    /// The features that a world does without to avoid it.
-    func features(in stores: Stores) -> Set<Feature> {
-        switch self {
-        case .textOfTimeKeys: stores == .sqlite ? [.dateTimeKey] : []
-        default: []
-        }
-    }
-}
-
 extension World {
     /// The world without the features that lead to known faults.
-    package func avoiding(_ faults: Set<KnownFault>, in stores: Stores) -> World {
+    package func avoiding(_ faults: Set<KnownFault>) -> World {
         var world = self
         if faults.contains(.scatteredUploads), let processes, processes > 1 {
             for object in world.objects.indices { world.objects[object].hasText = false }
-        }
-        // PostgreSQL has a type for times.
-        if faults.contains(.textOfTimeKeys), stores == .sqlite {
-            for object in world.objects.indices where world.objects[object].key == .dateTime { world.objects[object].key = .string }
         }
         return world
     }

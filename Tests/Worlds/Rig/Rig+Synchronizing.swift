@@ -170,9 +170,9 @@ extension Rig {
 }
 
 extension Rig {
-    /// Nil where a world has no large values, and where a known fault downloads them again.
+    /// Nil where a world has no large values.
     private func traffic(_ device: DeviceBench) throws -> LargeTraffic? {
-        guard !avoided.contains(.ownLargeValues), world.features.contains(.largeValues) else { return nil }
+        guard world.features.contains(.largeValues) else { return nil }
         return LargeTraffic(try device.shown(), device.network.received)
     }
 }

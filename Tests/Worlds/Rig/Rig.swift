@@ -66,7 +66,7 @@ final class Rig {
 
     init(_ world: World, avoiding avoided: Set<KnownFault>, in stores: Stores) throws {
         self.stores = stores
-        let world = world.avoiding(avoided, in: stores)
+        let world = world.avoiding(avoided)
         (self.world, self.avoided) = (world, avoided)
         rights = world.users
         lackedRights = world.users.map { Set(Region.allCases).subtracting($0) }

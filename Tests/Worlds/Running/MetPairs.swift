@@ -10,11 +10,7 @@ package struct MetPairs: Sendable {
     package var count: Int { worlds.worlds }
 
     /// Nothing has met.
-    /// - Parameter avoided: known faults; the features that lead to them are left out.
-    package init(avoiding avoided: Set<KnownFault> = [], in stores: Stores = .sqlite) {
-        let left = avoided.reduce(into: Set<Feature>()) { $0.formUnion($1.features(in: stores)) }
-        features = Feature.allCases.filter { !left.contains($0) }.sorted { $0.rawValue < $1.rawValue }
-    }
+    package init() { features = Feature.allCases.sorted { $0.rawValue < $1.rawValue } }
 
     /// Counts what met in a world.
     package mutating func add(_ world: World, _ run: WorldRun) {

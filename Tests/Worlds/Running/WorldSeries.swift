@@ -25,10 +25,10 @@ package struct WorldSeries: Sendable {
         stopsEarly: Bool = false,
         report: @escaping @Sendable (Found) -> Void = { _ in }
     ) {
-        met = MetPairs(avoiding: avoided, in: stores)
+        met = MetPairs()
         let parts = SeedThreads.run(seeds, threads: threads, stopsEarly: stopsEarly, from: (found: [Found](), met: met)) { seed, part in
             var draw = Draw(seed: seed)
-            let world = draw.world(steps: steps, in: stores).avoiding(avoided, in: stores), run = WorldRun(world, avoiding: avoided, in: stores)
+            let world = draw.world(steps: steps, in: stores).avoiding(avoided), run = WorldRun(world, avoiding: avoided, in: stores)
             part.met.add(world, run)
             guard let failure = run.failure else { return false }
             let found = Found(seed: seed, world: world, failure: failure)

@@ -67,12 +67,13 @@ struct SQLiteExpressions: SQLExpressions {
         return WireConversion.json(cached: found, of: attribute).description.utf8.elementsEqual(written.description.utf8)
     }
 
+    func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool {
+        [.date, .time, .dateTime, .decimal, .boolean].contains(attribute.type)
+    }
+
     /// Parts that a back end may store in several forms are compared in the cache's form, the others directly.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
-        switch attribute.type {
-        case .date, .time, .dateTime, .decimal, .boolean: ("(\(key([(attribute, column)]))) = ?\(place)", part)
-        default: ("\(column.sql) = ?\(place)", part)
-        }
+        hasSeveralForms(attribute, column) ? ("(\(key([(attribute, column)]))) = ?\(place)", part) : ("\(column.sql) = ?\(place)", part)
     }
 }
 

@@ -45,6 +45,10 @@ struct PostgreSQLExpressions: SQLExpressions {
 
     func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool { found == .null }
 
+    func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool {
+        column.affinity == .text && [.date, .time, .dateTime].contains(attribute.type)
+    }
+
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
         switch (attribute.type, column.affinity) {
         case (.date, .date), (.time, .time): ("\(column.sql) = ?\(place)", part)

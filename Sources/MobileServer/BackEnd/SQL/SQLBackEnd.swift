@@ -87,8 +87,10 @@ final class SQLBackEnd: BackEnd {
 
     func close() throws { try engine.close() }
 
+    func object(named name: String) -> SQLObject? { objects.withLock { $0[name] } }
+
     func object(_ model: ObjectModel) throws -> SQLObject {
-        guard let object = objects.withLock({ $0[model.name] }) else {
+        guard let object = object(named: model.name) else {
             throw ServerError(.notFound, "back end \"\(name)\" has no object \"\(model.name)\"")
         }
         return object
@@ -178,7 +180,7 @@ private struct SQLTransaction: SQLReading, BackEndTransaction {
 
     func apply(_ operation: BackEndOperation) throws -> RowKey? {
         let object = try backEnd.object(operation.object)
-        do { return try runner.run(operation, on: object) } catch {
+        do { return try runner.run(operation, on: object) { backEnd.object(named: $0) } } catch {
             // The sentence about a broken reference has the values of the operation, which only this place knows.
             let failure = backEnd.engine.classify(error, RejectionSentence(object: object, operation: operation))
             guard let failure, failure.code == ResultCode.constraint else { throw error }

@@ -187,6 +187,9 @@ protocol SQLExpressions: Sendable {
     /// Whether the result of ``kept(of:_:)`` stands for the value that was written.
     func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool
 
+    /// Whether a column can have one value of a key in several forms, such as a time in a column of texts. A back end compares references with the form.
+    func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool
+
     /// Returns the condition that a column has the value of a key's part, such that the back end can use its index, and the value to bind.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value)
 }

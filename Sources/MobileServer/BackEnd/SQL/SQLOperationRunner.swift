@@ -11,11 +11,13 @@ struct SQLOperationRunner {
     let wholeValueLimit: Int
 
     /// Runs one operation.
+    /// - Parameter target: returns the object of a name; nil if it has no table in this back end.
     /// - Returns: the row's key, if the operation created or changed it.
     /// - Throws: ``Rejection``, and the errors of the engine.
-    func run(_ operation: BackEndOperation, on object: SQLObject) throws -> RowKey? {
+    func run(_ operation: BackEndOperation, on object: SQLObject, target: @escaping (String) -> SQLObject?) throws -> RowKey? {
         var row = SQLRowValues(object: object, key: operation.key)
         try row.take(operation)
+        row.values.merge(try ReferenceForms(connection: connection, target: target).stored(operation, object, row.values)) { $1 }
         try takeLargeValues(of: operation, into: &row)
         let modelled = operation.operation
         guard modelled.kind != .create else {
