@@ -30,7 +30,8 @@ int64_t br_scan_rows(const char *json, size_t length, uint64_t *sum)
     columns[3] = (mc_column){.name = names[3], .type = MC_COLUMN_DECIMAL, .precision = 7, .scale = 2, .required = true};
     columns[4] = (mc_column){.name = names[4], .type = MC_COLUMN_DECIMAL, .precision = 7, .scale = 6, .required = true};
     columns[6].type = MC_COLUMN_BOOLEAN;
-    const mc_rows_options options = {.columns = columns, .column_count = COLUMNS, .sink = sum != NULL ? add_rows : NULL, .context = sum};
+    const mc_rows_options options = {MC_OPTIONS(mc_rows_options), .columns = columns, .column_count = COLUMNS,
+                                     .sink = sum != NULL ? add_rows : NULL, .context = sum};
     mc_rows *rows = NULL;
     mc_status status = mc_rows_open(&options, &rows, NULL);
     for (size_t at = 0; at < length && status == MC_OK; at += CHUNK)

@@ -19,7 +19,7 @@ static bool failed(const char *what, mc_status status, const mc_error *error)
 /// Takes the writer or a reader, waiting for it as long as the pool's options say.
 static mc_status take(mc_pool *pool, bool writer, const char *label, mc_connection **out, mc_error *error)
 {
-    const mc_checkout checkout = {.writer = writer, .label = label};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = writer, .label = label};
     return mc_pool_checkout(pool, &checkout, out, error);
 }
 
@@ -40,7 +40,7 @@ static mc_status import_customers(mc_connection *writer, mc_error *error)
         {.name = "credit", .type = MC_COLUMN_DECIMAL, .precision = 9, .scale = 2},  // stored as hundredths
     };
     const mc_import_table table = {.table = "customer", .columns = columns, .column_count = 3, .mode = MC_IMPORT_UPSERT};
-    const mc_import_options options = {.tables = &table, .table_count = 1};
+    const mc_import_options options = {MC_OPTIONS(mc_import_options), .tables = &table, .table_count = 1};
     mc_import *import = NULL;
     mc_import_counts counts = {0};
     mc_status status = mc_import_open(mc_connection_sqlite(writer), &options, &import, error);
@@ -57,7 +57,7 @@ static mc_status import_customers(mc_connection *writer, mc_error *error)
 static mc_status write_picture(mc_pool *pool, mc_error *error)
 {
     static const uint8_t piece[1000] = {0x89, 'P', 'N', 'G'};
-    const mc_blob_writer_options options = {.unit = MC_BLOB_BYTES};
+    const mc_blob_writer_options options = {MC_OPTIONS(mc_blob_writer_options), .unit = MC_BLOB_BYTES};
     mc_blob_writer *blob = NULL;
     mc_connection *writer = NULL;
     mc_statement *update = NULL;
@@ -92,7 +92,7 @@ static mc_status read_picture(mc_pool *pool, int64_t value, mc_error *error)
     mc_blob_reader *reader = NULL;
     uint8_t bytes[4] = {0};
     size_t length = 0;
-    mc_status status = mc_blob_reader_open(pool, value, &reader, error);
+    mc_status status = mc_blob_reader_open(pool, value, NULL, &reader, error);
     if (status == MC_OK)
         status = mc_blob_reader_seek(reader, 1999000, error);
     if (status == MC_OK)
@@ -142,7 +142,7 @@ static mc_status export_customers(mc_pool *pool, mc_error *error)
     static const char sql[] = "SELECT id, name, credit FROM customer ORDER BY id";
     const mc_column columns[] = {
         {.name = "id"}, {.name = "name"}, {.name = "credit", .type = MC_COLUMN_DECIMAL, .precision = 9, .scale = 2}};
-    const mc_export_options options = {.columns = columns, .column_count = 3, .format = MC_EXPORT_OBJECTS};
+    const mc_export_options options = {MC_OPTIONS(mc_export_options), .columns = columns, .column_count = 3, .format = MC_EXPORT_OBJECTS};
     mc_connection *reader = NULL;
     mc_statement *select = NULL;
     mc_export *rows = NULL;

@@ -64,7 +64,7 @@ static void close_pools(void)
 
 static mc_connection *writing(mc_pool *pool)
 {
-    const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     CHECK(mc_pool_checkout(pool, &checkout, &connection, NULL) == MC_OK);
     return connection;
@@ -98,6 +98,7 @@ static void open_writer(writer_model *model, mc_pool *pool, uint8_t a, uint8_t b
     if (model->writer != NULL)
         mc_blob_writer_free(model->writer);
     const mc_blob_writer_options options = {
+        MC_OPTIONS(mc_blob_writer_options),
         .unit = a & 1 ? MC_BLOB_SCALARS : MC_BLOB_BYTES,
         .length = !(a & 2) ? -1
             : b > 0        ? b
@@ -210,7 +211,7 @@ static void open_reader(reader_model *model, value_model *value)
     if (value->id == 0)
         return;
     mc_pool *const pool = value->pool;
-    const mc_status status = mc_blob_reader_open(pool, value->id, &model->reader, NULL);
+    const mc_status status = mc_blob_reader_open(pool, value->id, NULL, &model->reader, NULL);
     if (value->is_dropped) {
         CHECK(status == MC_ERROR_NOT_FOUND && model->reader == NULL);
         return;

@@ -39,6 +39,7 @@ static mc_status import(sqlite3 *db, const uint8_t *bytes, size_t length, int64_
     const mc_import_pending pending = {.table = "os"};
     const mc_import_table table = {.table = "t", .columns = columns, .column_count = 3, .mode = MC_IMPORT_UPSERT, .pending = &pending};
     const mc_import_options options = {
+        MC_OPTIONS(mc_import_options),
         .tables = &table,
         .table_count = 1,
         .is_object = (length & 1) != 0,

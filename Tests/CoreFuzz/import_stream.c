@@ -2,9 +2,9 @@
 ///
 /// The first three bytes choose mode, one table or an object of two, chunk size, protection, a second thread, whether the column b is a
 /// large one, and whether the rest is deflated here before it is pushed, because a fuzzer does not find check sums, or pushed twice, as two
-/// texts. Otherwise the rest is pushed unchanged, in the format of its first byte. Between the chunks, an attempt to commit is refused. The limit of a row is low, so
-/// that large values often come in parts. Rules: the outcome does not depend on the chunks or on the threads; after a failure the database
-/// is unchanged; after a success its rows and counts agree, and every large value has a row that refers to it.
+/// texts. Otherwise the rest is pushed unchanged, in the format of its first byte. Between the chunks, an attempt to commit is refused. The
+/// limit of a row is low, so that large values often come in parts. Rules: the outcome does not depend on the chunks or on the threads;
+/// after a failure the database is unchanged; after a success its rows and counts agree, and every large value has a row that refers to it.
 #include <MobileCore.h>
 #include <sqlite3.h>
 #include <stdbool.h>
@@ -79,7 +79,7 @@ static mc_connection *pooled_database(void)
     static mc_pool *pool;
     static mc_connection *connection;
     if (pool == NULL) {
-        const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
+        const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .timeout_ns = MC_WAIT_FOREVER};
         mc_pool_options options = mc_pool_default_options();
         options.synchronous = MC_SYNCHRONOUS_OFF;
         (void)snprintf(path, sizeof path, "%s/import-fuzz-%d.db", access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp", (int)getpid());
@@ -163,6 +163,7 @@ static outcome import_texts(int texts, const uint8_t *bytes, size_t length, size
         tables[index].large_count = tables[index].mode == MC_IMPORT_DELETE ? 1 : 0;
     }
     const mc_import_options options = {
+        MC_OPTIONS(mc_import_options),
         .connection = connection,
         .tables = tables,
         .table_count = choice & 128 ? 2 : 1,

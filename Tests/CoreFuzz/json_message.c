@@ -59,7 +59,7 @@ static void check_written(const mc_json_node *node)
 /// Checks the option to keep duplicate keys: jansson then accepts the same texts, and the core's look-ups and trees have its values.
 static void check_kept(const uint8_t *bytes, size_t length, mc_status refused)
 {
-    const mc_message_options options = {.depth = 512, .duplicates = MC_JSON_DUPLICATES_KEPT};
+    const mc_message_options options = {MC_OPTIONS(mc_message_options), .depth = 512, .duplicates = MC_JSON_DUPLICATES_KEPT};
     mc_message *message = NULL;
     json_t *tree = NULL;
     mc_error error;

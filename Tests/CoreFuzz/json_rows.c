@@ -116,12 +116,8 @@ static outcome scan(const uint8_t *bytes, size_t length, size_t chunk, const mc_
     outcome outcome = {.expected = expected};
     mc_rows *rows = NULL;
     const mc_rows_options options = {
-        .columns = columns,
-        .column_count = COLUMNS,
-        .depth = 16,
-        .row_bytes = 4096,
-        .sink = take,
-        .context = &outcome,
+        MC_OPTIONS(mc_rows_options), .columns = columns, .column_count = COLUMNS, .depth = 16,
+        .row_bytes = 4096,           .sink = take,       .context = &outcome,
     };
     CHECK(mc_rows_open(&options, &rows, NULL) == MC_OK);
     for (size_t at = 0; at < length && outcome.status == MC_OK; at += chunk) {

@@ -123,8 +123,8 @@ static void check_again(const mc_message *message)
     mc_json_writer *writer = NULL;
     mc_message *again = NULL;
     size_t length = 0, count = 0, count_again = 0;
-    const mc_json_writer_options options = {.depth = MC_JSON_DEPTH_LIMIT};
-    const mc_message_options kept = {.depth = MC_JSON_DEPTH_LIMIT, .duplicates = MC_JSON_DUPLICATES_KEPT};
+    const mc_json_writer_options options = {MC_OPTIONS(mc_json_writer_options), .depth = MC_JSON_DEPTH_LIMIT};
+    const mc_message_options kept = {MC_OPTIONS(mc_message_options), .depth = MC_JSON_DEPTH_LIMIT, .duplicates = MC_JSON_DUPLICATES_KEPT};
     CHECK(mc_json_writer_open(&options, &writer, NULL) == MC_OK);
     CHECK(mc_json_write_node(writer, message, 0, NULL) == MC_OK && mc_json_writer_finish(writer, NULL) == MC_OK);
     const uint8_t *const text = mc_json_writer_text(writer, &length);
@@ -159,8 +159,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t length)
     sink sink = {0};
     mc_json_writer *writer = NULL, *streaming = NULL;
     mc_status status, streamed;
-    const mc_json_writer_options options = {.depth = 32}, to_sink = {.depth = 32, .sink = take, .context = &sink};
-    const mc_message_options kept = {.depth = 32, .duplicates = MC_JSON_DUPLICATES_KEPT};
+    const mc_json_writer_options options = {MC_OPTIONS(mc_json_writer_options), .depth = 32},
+                                 to_sink = {MC_OPTIONS(mc_json_writer_options), .depth = 32, .sink = take, .context = &sink};
+    const mc_message_options kept = {MC_OPTIONS(mc_message_options), .depth = 32, .duplicates = MC_JSON_DUPLICATES_KEPT};
     CHECK(mc_json_writer_open(&options, &writer, NULL) == MC_OK && mc_json_writer_open(&to_sink, &streaming, NULL) == MC_OK);
     const size_t count = write_all(writer, bytes, length, pieces, &status);
     CHECK(write_all(streaming, bytes, length, again, &streamed) == count && status == streamed);

@@ -73,7 +73,8 @@ static mc_connection *check_out(worker *self, bool writer, bool loose)
 {
     mc_error error;
     mc_connection *connection = NULL;
-    const mc_checkout checkout = {.writer = writer,
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout),
+                                  .writer = writer,
                                   .is_long = loose,
                                   .loose = loose,
                                   .timeout_ns = 20 * 1000 * 1000,
@@ -166,7 +167,7 @@ static void granted(void *context, mc_connection *connection, const mc_error *er
 
 static void later(worker *self, bool writer)
 {
-    const mc_checkout checkout = {.writer = writer, .timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = writer, .timeout_ns = MC_WAIT_FOREVER};
     mc_pool_checkout_later(self->session->pool, &checkout, granted, self);
 }
 
@@ -262,7 +263,7 @@ static void run_session(session *session, uint8_t settings)
     CHECK(mc_pool_open(database_path(), &options, &session->pool, &error) == MC_OK);
 
     mc_connection *writer = NULL;
-    const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .timeout_ns = MC_WAIT_FOREVER};
     CHECK(mc_pool_checkout(session->pool, &checkout, &writer, &error) == MC_OK);
     CHECK(run(writer, "CREATE TABLE item (id INTEGER PRIMARY KEY, x); CREATE TABLE counter (n); INSERT INTO counter VALUES (0)", &error)
           == MC_OK);
@@ -277,7 +278,7 @@ static void run_session(session *session, uint8_t settings)
     CHECK(atomic_load(&session->told) <= atomic_load(&session->committed) * session->threads);  // an observer of each thread at most
 
     mc_connection *reader = NULL;
-    const mc_checkout last = {.timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout last = {MC_OPTIONS(mc_checkout), .timeout_ns = MC_WAIT_FOREVER};
     int64_t rows = -1;
     CHECK(mc_pool_checkout(session->pool, &last, &reader, &error) == MC_OK && judge(reader, &rows, &error) == MC_OK);
     mc_pool_return(session->pool, reader);

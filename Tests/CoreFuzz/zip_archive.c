@@ -37,7 +37,8 @@ static mc_status append(void *context, const void *piece, size_t length, mc_erro
 
 static mc_status open_bytes(bytes *archive, mc_zip **zip, mc_error *error)
 {
-    const mc_zip_options options = {.read = read_bytes, .context = archive, .length = archive->length, .entry_maximum = 1 << 22};
+    const mc_zip_options options = {MC_OPTIONS(mc_zip_options), .read = read_bytes, .context = archive, .length = archive->length,
+                                    .entry_maximum = 1 << 22};
     const mc_status status = mc_zip_open(&options, zip, error);
     CHECK((status == MC_OK) == (*zip != NULL));
     return status;

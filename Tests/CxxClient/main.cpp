@@ -36,7 +36,7 @@ class Connection
   public:
     Connection(mc_pool *pool, bool writer, const char *label) : pool(pool)
     {
-        mc_checkout checkout = {};  // waits for the time in the pool's options
+        mc_checkout checkout = mc_default_checkout();  // waits for the time in the pool's options
         checkout.writer = writer;
         checkout.label = label;
         check(mc_pool_checkout(pool, &checkout, &connection, &error), error);
@@ -98,7 +98,7 @@ void import_customers(mc_pool *pool)
     table.columns = columns;
     table.column_count = 3;
     table.mode = MC_IMPORT_UPSERT;
-    mc_import_options options = {};
+    mc_import_options options = mc_import_default_options();
     options.tables = &table;
     options.table_count = 1;
 

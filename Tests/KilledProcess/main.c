@@ -59,7 +59,7 @@ static int write_until_killed(mc_pool *pool)
 {
     mc_error error;
     mc_connection *writer = NULL;
-    const mc_checkout checkout = {.writer = true, .timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .timeout_ns = MC_WAIT_FOREVER};
     int64_t batch = 0;
     mc_status status = mc_pool_checkout(pool, &checkout, &writer, &error);
     if (status == MC_OK)
@@ -104,7 +104,7 @@ static bool input_has_ended(void)
 static int read_until_end(mc_pool *pool)
 {
     mc_error error;
-    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .timeout_ns = MC_WAIT_FOREVER};
     int64_t reads = 0, batch = 0;
     while (!input_has_ended()) {
         mc_connection *reader = NULL;

@@ -12,6 +12,7 @@
 #include "archives/mc_zip_format.h"
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "mc_zip.h"
 
 /// An entry with the facts that only the reader needs.
@@ -161,12 +162,15 @@ static mc_status read_archive(mc_zip *zip, mc_error *error)
 mc_status mc_zip_open(const mc_zip_options *options, mc_zip **out, mc_error *error)
 {
     *out = NULL;
+    mc_status status = MC_OPTIONS_CHECK(mc_zip_options, options, error);
+    if (status != MC_OK)
+        return status;
     mc_zip *const zip = mc_allocate_zeroed(1, sizeof *zip);
     if (zip == NULL)
         return mc_fail(error, MC_ERROR_NO_MEMORY, "ZIP archive: no memory");
     zip->options = *options;
     zip->file = -1;
-    const mc_status status = read_archive(zip, error);
+    status = read_archive(zip, error);
     if (status == MC_OK)
         *out = zip;
     else
@@ -202,11 +206,9 @@ mc_status mc_zip_open_file(const char *path, uint64_t entry_maximum, uint32_t ra
         result = mc_fail(error, MC_ERROR_IO, "open \"%.80s\": %s", path, strerror(errno));
     if (result == MC_OK) {
         const mc_zip_options options = {
-            .read = read_file,
-            .context = (void *)(intptr_t)file,
-            .length = (uint64_t)status.st_size,
-            .entry_maximum = entry_maximum,
-            .ratio_maximum = ratio_maximum,
+            MC_OPTIONS(mc_zip_options),        .read = read_file,
+            .context = (void *)(intptr_t)file, .length = (uint64_t)status.st_size,
+            .entry_maximum = entry_maximum,    .ratio_maximum = ratio_maximum,
         };
         result = mc_zip_open(&options, out, error);
     }

@@ -14,7 +14,7 @@ static const char SQL_SCHEMA[] =
 
 mc_status mc_short_write_begin(mc_pool *pool, const char *label, int64_t timeout_ns, mc_short_write *write, mc_error *error)
 {
-    const mc_checkout checkout = {.writer = true, .timeout_ns = timeout_ns, .label = label};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .timeout_ns = timeout_ns, .label = label};
     mc_connection *connection = NULL;
     mc_status status = mc_pool_checkout(pool, &checkout, &connection, error);
     if (status != MC_OK)

@@ -2,6 +2,7 @@
 #include "mc_blob_reader.h"
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_window.h"
 #include "blobs/mc_utf8_counter.h"
@@ -16,13 +17,20 @@ struct mc_blob_reader {
     mc_error source_failure;
 };
 
-mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out, mc_error *error)
+mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, const mc_blob_reader_options *options, mc_blob_reader **out, mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
+    static const mc_blob_reader_options defaults = {MC_OPTIONS(mc_blob_reader_options)};
     mc_connection *connection = NULL;
     mc_blob_description description;
     *out = NULL;
-    mc_status status = mc_blob_pin(pool, value, error);  // before the look-up: see mc_blob_removal.c
+    if (options == NULL)
+        options = &defaults;
+    mc_status status = MC_OPTIONS_CHECK(mc_blob_reader_options, options, error);
+    if (status != MC_OK)
+        return status;
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .timeout_ns = options->timeout_ns, .ticket = options->ticket,
+                                  .label = "read of a large value"};
+    status = mc_blob_pin(pool, value, error);  // before the look-up: see mc_blob_removal.c
     if (status != MC_OK)
         return status;
     mc_blob_reader *reader = mc_allocate(sizeof *reader);
@@ -43,7 +51,8 @@ mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader **out
         .pool = pool,
         .value = value,
         .description = description,
-        .window = {.pool = pool, .value = value, .value_bytes = description.bytes, .chunk_size = description.chunk_size},
+        .window =
+            {.pool = pool, .value = value, .value_bytes = description.bytes, .chunk_size = description.chunk_size, .checkout = checkout},
     };
     *out = reader;
     return MC_OK;
@@ -212,10 +221,9 @@ static mc_status skip_scalars(mc_blob_reader *reader, int64_t byte, int64_t scal
 
 static mc_status seek_scalar(mc_blob_reader *reader, int64_t position, int64_t *byte, mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
     int64_t number = 0, start = 0;
-    mc_status status = mc_pool_checkout(reader->pool, &checkout, &connection, error);
+    mc_status status = mc_pool_checkout(reader->pool, &reader->window.checkout, &connection, error);
     if (status != MC_OK)
         return status;
     status = find_chunk(reader, connection, position, &number, &start, error);

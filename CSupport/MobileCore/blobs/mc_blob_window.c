@@ -3,6 +3,7 @@
 
 #include "base/mc_memory.h"
 #include "blobs/mc_blob_internal.h"
+#include "pool/mc_pool_internal.h"
 
 /// Consecutive reads read ahead more each time: then the costs of a connection and a look-up, which each fetch has, are small compared to
 /// those of its bytes. Requested bytes go directly to the caller, and only bytes that are read ahead are copied twice. Requests of DIRECT
@@ -35,6 +36,7 @@ static mc_status open_chunk(const mc_blob_window *window, sqlite3 *db, int64_t n
 /// Bytes of the value on their way to memory.
 typedef struct transfer {
     const mc_blob_window *window;
+    mc_connection *connection;
     sqlite3 *db;
     sqlite3_blob *blob;  ///< the chunk that was read last; NULL before the first
     int64_t byte;        ///< the next one to copy
@@ -50,7 +52,10 @@ static mc_status copy_next(transfer *transfer, uint8_t *buffer, size_t length, m
         const size_t in_chunk = (size_t)(chunk_size - offset);
         const size_t size = length < in_chunk ? length : in_chunk;
         if (offset == 0 || transfer->blob == NULL) {
-            const mc_status status = open_chunk(window, transfer->db, number, &transfer->blob, error);
+            // SQLite interrupts statements, not these reads.
+            mc_status status = mc_connection_check(transfer->connection, error);
+            if (status == MC_OK)
+                status = open_chunk(window, transfer->db, number, &transfer->blob, error);
             if (status != MC_OK)
                 return status;
         }
@@ -68,12 +73,11 @@ static mc_status copy_next(transfer *transfer, uint8_t *buffer, size_t length, m
 static mc_status fetch(const mc_blob_window *window, int64_t byte, uint8_t *buffer, size_t length, uint8_t *behind, size_t more,
                        mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = MC_WAIT_FOREVER};
     mc_connection *connection = NULL;
-    mc_status status = mc_pool_checkout(window->pool, &checkout, &connection, error);
+    mc_status status = mc_pool_checkout(window->pool, &window->checkout, &connection, error);
     if (status != MC_OK)
         return status;
-    transfer transfer = {.window = window, .db = mc_connection_sqlite(connection), .byte = byte};
+    transfer transfer = {.window = window, .connection = connection, .db = mc_connection_sqlite(connection), .byte = byte};
     status = copy_next(&transfer, buffer, length, error);
     if (status == MC_OK)
         status = copy_next(&transfer, behind, more, error);

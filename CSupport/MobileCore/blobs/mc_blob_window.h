@@ -4,13 +4,14 @@
 
 #include "mc_blob.h"
 
-/// The window. Begins with the first four fields set and the others zeroed, ends with `mc_blob_window_free`. Its owner pins the value.
+/// The window. Begins with the first five fields set and the others zeroed, ends with `mc_blob_window_free`. Its owner pins the value.
 typedef struct mc_blob_window {
     mc_pool *pool;  // borrowed
     int64_t value;
     int64_t value_bytes;
     int64_t chunk_size;
-    uint8_t *bytes;  // content that has been read ahead; NULL before the first
+    mc_checkout checkout;  // of the connection for each fetch
+    uint8_t *bytes;        // content that has been read ahead; NULL before the first
     size_t capacity;
     int64_t start;  // the offset of `bytes` in the value
     size_t length;

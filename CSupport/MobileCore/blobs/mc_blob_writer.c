@@ -2,6 +2,7 @@
 #include "mc_blob_writer.h"
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "blobs/mc_blob_internal.h"
 #include "blobs/mc_blob_lease.h"
 #include "blobs/mc_blob_pool.h"
@@ -36,12 +37,15 @@ struct mc_blob_writer {
 
 mc_status mc_blob_writer_open(mc_pool *pool, const mc_blob_writer_options *options, mc_blob_writer **out, mc_error *error)
 {
-    const mc_checkout checkout = {.timeout_ns = options->timeout_ns};
     mc_connection *connection = NULL;
-    size_t chunk_size = options->chunk_size;
     *out = NULL;
+    mc_status status = MC_OPTIONS_CHECK(mc_blob_writer_options, options, error);
+    if (status != MC_OK)
+        return status;
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .timeout_ns = options->timeout_ns};
+    size_t chunk_size = options->chunk_size;
     if (chunk_size == 0) {
-        const mc_status status = mc_pool_checkout(pool, &checkout, &connection, error);
+        status = mc_pool_checkout(pool, &checkout, &connection, error);
         if (status != MC_OK)
             return status;
         chunk_size = mc_blob_chunk_size(connection, options->unit);

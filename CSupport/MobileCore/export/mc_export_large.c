@@ -25,7 +25,9 @@ mc_status mc_export_large_open(mc_pool *pool, int64_t id, mc_export_large form, 
     value->id = id;
     value->is_text = form == MC_EXPORT_LARGE_TEXT;
     value->has_begun = false;
-    mc_status status = mc_blob_reader_open(pool, id, &value->reader, error);
+    // The export is on a connection of this thread, in which the reads of its values nest.
+    const mc_blob_reader_options options = {MC_OPTIONS(mc_blob_reader_options), .timeout_ns = MC_WAIT_FOREVER};
+    mc_status status = mc_blob_reader_open(pool, id, &options, &value->reader, error);
     if (status == MC_OK && (mc_blob_reader_description(value->reader).unit == MC_BLOB_SCALARS) != value->is_text)
         status = mc_fail(error, MC_ERROR_TYPE, "export: large value %" PRId64 " is %s", id, value->is_text ? "no text" : "text, not bytes");
     if (status == MC_OK)

@@ -3,6 +3,7 @@
 
 #include "base/mc_fail.h"
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "export/mc_export_internal.h"
 #include "json/mc_json_append.h"
 
@@ -130,6 +131,9 @@ static mc_status copy_sums(mc_export *rows, const mc_export_options *options, mc
 mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *options, mc_export **out, mc_error *error)
 {
     *out = NULL;
+    mc_status status = MC_OPTIONS_CHECK(mc_export_options, options, error);
+    if (status != MC_OK)
+        return status;
     const int column_count = sqlite3_column_count(statement);
     if (column_count < 1)
         return mc_fail(error, MC_ERROR_MISUSE, "export: the statement gives no rows");
@@ -142,7 +146,7 @@ mc_status mc_export_open(sqlite3_stmt *statement, const mc_export_options *optio
     rows->format = options->format;
     rows->column_count = (size_t)column_count;
     rows->stage.maximum = MC_EXPORT_STAGE_MAXIMUM;
-    mc_status status = copy_rules(rows, options, error);
+    status = copy_rules(rows, options, error);
     if (status == MC_OK)
         status = copy_large(rows, options, error);
     if (status == MC_OK)

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "import/mc_import_internal.h"
 #include "import/mc_import_sql.h"
 
@@ -52,6 +53,7 @@ static mc_status open_rows(mc_import *import, const mc_import_options *options, 
     }
     const bool is_object = options->is_object || options->table_count > 1;
     const mc_rows_options rows = {
+        MC_OPTIONS(mc_rows_options),
         .name = options->tables[0].table,
         .columns = columns,
         .column_count = options->tables[0].column_count,
@@ -98,6 +100,9 @@ static mc_status prepare(mc_import *import, const mc_import_options *options, mc
 mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_import **out, mc_error *error)
 {
     *out = NULL;
+    mc_status status = MC_OPTIONS_CHECK(mc_import_options, options, error);
+    if (status != MC_OK)
+        return status;
     if (options->table_count < 1 || options->commit_rows < 0 || options->commit_bytes < 0)
         return mc_fail(error, MC_ERROR_MISUSE, "import: it takes one table or more, and commits of 0 rows and bytes or more");
     mc_import *const import = mc_allocate_zeroed(1, sizeof *import);
@@ -117,7 +122,6 @@ mc_status mc_import_open(sqlite3 *db, const mc_import_options *options, mc_impor
                      options->inflated_bytes > 0 ? options->inflated_bytes : INFLATED_BYTES_DEFAULT,
                      options->inflate_ratio > 0 ? options->inflate_ratio : INFLATE_RATIO_DEFAULT);
     import->targets = mc_allocate_zeroed(options->table_count, sizeof *import->targets);
-    mc_status status = MC_OK;
     if (import->targets == NULL) {
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "import of \"%.80s\": no memory", options->tables[0].table);
         goto done;

@@ -31,10 +31,8 @@
 #include "mc_text_check.h"
 #include "mc_text_list.h"
 #include "mc_value.h"
+#include "mc_version.h"
 #include "mc_vfs.h"
 #include "mc_zip.h"
-
-/// The version of the core.
-#define MC_VERSION "1.0.0"
 
 #endif

@@ -12,7 +12,10 @@
 #ifndef MC_BLOB_READER_H
 #define MC_BLOB_READER_H
 
+#include <string.h>
+
 #include "mc_blob.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,10 +24,30 @@ MC_NONNULL_BEGIN
 
 typedef struct mc_blob_reader mc_blob_reader;
 
-/// Opens a complete value at its beginning. On success `*out` goes to `mc_blob_reader_free`; `pool` is borrowed and must
-/// outlive the reader. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY, and as a check-out of a reader does.
-MC_MUST_USE mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, mc_blob_reader *MC_NULLABLE *MC_NONNULL out,
-                                          mc_error *MC_NULLABLE error);
+/// The options of a reader. Start from `mc_blob_reader_default_options`.
+typedef struct mc_blob_reader_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
+    int64_t timeout_ns;             ///< the longest wait for a connection, at the opening and in each later call: as in `mc_checkout`
+    mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work of each call; outlives the reader. Another check-out may have it
+                                    ///< only between calls
+} mc_blob_reader_options;
+
+/// Returns the defaults: each wait as long as by default, without a ticket.
+static inline mc_blob_reader_options mc_blob_reader_default_options(void)
+{
+    mc_blob_reader_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
+
+/// Opens a complete value at its beginning. `options` may be NULL. On success `*out` goes to `mc_blob_reader_free`; `pool` is borrowed and
+/// must outlive the reader. Fails with MC_ERROR_NOT_FOUND, MC_ERROR_CORRUPT, MC_ERROR_NO_MEMORY, and as a check-out of a reader does, as do
+/// all later calls that read: MC_ERROR_TIMEOUT, MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED, MC_ERROR_MISUSE (a ticket in use).
+MC_MUST_USE mc_status mc_blob_reader_open(mc_pool *pool, int64_t value, const mc_blob_reader_options *MC_NULLABLE options,
+                                          mc_blob_reader *MC_NULLABLE *MC_NONNULL out, mc_error *MC_NULLABLE error);
 
 /// Returns the unit, the length and the sizes of the value.
 mc_blob_description mc_blob_reader_description(const mc_blob_reader *reader);

@@ -12,7 +12,10 @@
 #ifndef MC_BLOB_WRITER_H
 #define MC_BLOB_WRITER_H
 
+#include <string.h>
+
 #include "mc_blob.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -26,11 +29,23 @@ enum { MC_BLOB_EMPTY = -2 };
 
 /// Zeroed: bytes, of any length.
 typedef struct mc_blob_writer_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     mc_blob_unit unit;
     int64_t length;      ///< announced length in units, or MC_BLOB_EMPTY, which must then be reached exactly; 0 and -1: unknown
     size_t chunk_size;   ///< bytes; 0: `mc_blob_chunk_size`
     int64_t timeout_ns;  ///< of each wait for the writer connection, as in `mc_checkout`
 } mc_blob_writer_options;
+
+/// Returns the defaults: bytes of any length.
+static inline mc_blob_writer_options mc_blob_writer_default_options(void)
+{
+    mc_blob_writer_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 /// Opens a writer; nothing is written to the database before there is a buffer to write. On success `*out` goes to
 /// `mc_blob_writer_free`. `pool` is borrowed and must outlive the writer; its tables exist (`mc_blob_prepare`).

@@ -14,10 +14,12 @@
 #define MC_EXPORT_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "mc_error.h"
 #include "mc_row_digest.h"
 #include "mc_rows.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -52,6 +54,8 @@ typedef struct mc_export_limit {
 #define MC_EXPORT_ANY_VALUE {false, false, INT64_MIN, INT64_MAX, 0, SIZE_MAX}
 
 typedef struct mc_export_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     /// The rules of the columns, as many as the statement has (see `sums`), or NULL: all of type MC_COLUMN_ANY under the statement's names.
     /// The output of a value by its column's type:
     ///   ANY      by its storage: null, numbers, strings, base64
@@ -86,6 +90,16 @@ typedef struct mc_export_options {
     /// For each of `columns` the limits of its values; NULL: none has one.
     const mc_export_limit *MC_NULLABLE limits;
 } mc_export_options;
+
+/// Returns the defaults: all columns of type MC_COLUMN_ANY, as plain text.
+static inline mc_export_options mc_export_default_options(void)
+{
+    mc_export_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 typedef struct mc_export mc_export;
 

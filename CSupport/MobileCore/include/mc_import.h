@@ -30,9 +30,9 @@
 /// Indexes of a table that is being filled are made at the end of the import: those that are not unique are dropped when it has inserted
 /// 4,096 rows and the table has at most as many others.
 ///
-/// Triggers on the target make SQLite collect a chunk's rows first, and enforced foreign keys are checked at the end of a statement. The rows
-/// are then handed over one by one, so that an error still names its row, and no later row repairs it: an import of a table with references
-/// takes 1.6 of the time.
+/// Triggers on the target make SQLite collect a chunk's rows first, and enforced foreign keys are checked at the end of a statement. The
+/// rows are then handed over one by one, so that an error still names its row, and no later row repairs it: an import of a table with
+/// references takes 1.6 of the time.
 ///
 /// Order of calls: open, push any number of times, finish, free; with several texts, an end of the text and more pushes before finish.
 ///                 Imports on one connection end in the reverse of the order in which they were opened, as savepoints do.
@@ -44,8 +44,11 @@
 #ifndef MC_IMPORT_H
 #define MC_IMPORT_H
 
+#include <string.h>
+
 #include "mc_error.h"
 #include "mc_rows.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -132,6 +135,8 @@ typedef int (*mc_import_observer)(void *MC_NULLABLE context, const mc_row_batch 
 
 /// Names are copied at open.
 typedef struct mc_import_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     const mc_import_table *tables;  ///< one: the input is an array of rows, unless `is_object`; see mc_rows.h
     size_t table_count;
     bool is_object;          ///< the input is an object whose members are tables, even if there is only one
@@ -153,6 +158,16 @@ typedef struct mc_import_options {
     /// The pool's connection whose database the import is on; needed for large values only. Its tables exist (`mc_blob_prepare`).
     struct mc_connection *MC_NULLABLE connection;
 } mc_import_options;
+
+/// Returns the defaults: no tables yet, all or nothing.
+static inline mc_import_options mc_import_default_options(void)
+{
+    mc_import_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 typedef struct mc_import mc_import;
 

@@ -12,7 +12,10 @@
 #ifndef MC_JSON_WRITER_H
 #define MC_JSON_WRITER_H
 
+#include <string.h>
+
 #include "mc_json.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,11 +26,23 @@ MC_NONNULL_BEGIN
 typedef mc_status (*mc_json_sink)(void *MC_NULLABLE context, const void *bytes, size_t length, mc_error *MC_NULLABLE error);
 
 typedef struct mc_json_writer_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     mc_json_sink MC_NULLABLE sink;  ///< NULL: the text is kept in memory
     void *MC_NULLABLE context;      ///< handed to the sink
     size_t maximum;                 ///< the longest text, in bytes; 0: 1 GB
     unsigned depth;                 ///< levels of arrays and objects; 0: 64; at most MC_JSON_DEPTH_LIMIT
 } mc_json_writer_options;
+
+/// Returns the defaults: a text in memory.
+static inline mc_json_writer_options mc_json_writer_default_options(void)
+{
+    mc_json_writer_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 typedef struct mc_json_writer mc_json_writer;
 

@@ -19,8 +19,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "mc_json.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,9 +67,21 @@ typedef enum mc_json_duplicates {
 } mc_json_duplicates;
 
 typedef struct mc_message_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     unsigned depth;  ///< levels of arrays and objects; 0: 64; at most MC_JSON_DEPTH_LIMIT
     mc_json_duplicates duplicates;
 } mc_message_options;
+
+/// Returns the defaults: 64 levels, no duplicate keys.
+static inline mc_message_options mc_message_default_options(void)
+{
+    mc_message_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 /// Reads a message of at most 4 GB. Only blanks may surround the value. `options` may be NULL.
 /// On success `*out` is a message that the caller gives to `mc_message_free`; on failure it is NULL.

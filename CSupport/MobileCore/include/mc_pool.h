@@ -13,9 +13,11 @@
 #define MC_POOL_H
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "mc_error.h"
 #include "mc_statistics.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -49,6 +51,8 @@ typedef struct mc_log_warning {
 
 /// The options of a pool. Start from `mc_pool_default_options`.
 typedef struct mc_pool_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     int page_size;        ///< bytes, a power of two from 1024 to 65536; negative: 4096. An existing file keeps its own.
     int readers;          ///< largest number of readers, 1 to 64
     int64_t cache_bytes;  ///< page cache of each connection, at least one page
@@ -97,9 +101,17 @@ typedef struct mc_pool_settings {
     char journal_mode[16];      ///< "wal", "delete", "truncate", "persist", "memory" or "off"
 } mc_pool_settings;
 
+/// Fills options of `size` bytes, for a program that was compiled with this `version`. Programs call `mc_pool_default_options`.
+void mc_pool_fill_options(mc_pool_options *options, size_t size, int version);
+
 /// Returns the defaults: 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB,
 /// 64 statements, secure delete as built, no foreign keys, a file that does not exist is created, coalesced log writes, 30 s.
-mc_pool_options mc_pool_default_options(void);
+static inline mc_pool_options mc_pool_default_options(void)
+{
+    mc_pool_options options;
+    mc_pool_fill_options(&options, sizeof options, MC_VERSION_NUMBER);
+    return options;
+}
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
 /// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was created.
@@ -143,8 +155,10 @@ enum {
     MC_WAIT_NEVER = -2     ///< no wait: a connection or lock that is not free at once fails with MC_ERROR_TIMEOUT
 };
 
-/// The options of a check-out. Zeroed: a reader, waited for as long as by default, tied to this thread.
+/// The options of a check-out. Start from `mc_default_checkout`.
 typedef struct mc_checkout {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     bool writer;                    ///< the writer; otherwise a reader
     bool is_long;                   ///< a read that keeps its connection for long: up to 16 waiting short reads go first
     bool loose;                     ///< not tied to this thread: no nesting; for a connection that travels between threads
@@ -153,6 +167,16 @@ typedef struct mc_checkout {
     mc_ticket *MC_NULLABLE ticket;  ///< interrupts the wait and the work; outlives the connection's return. That of a nested check-out
                                     ///< interrupts until its own return, and with it a statement around it that is on a row
 } mc_checkout;
+
+/// Returns the defaults: a reader, waited for as long as by default, tied to this thread.
+static inline mc_checkout mc_default_checkout(void)
+{
+    mc_checkout options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 /// Takes a connection, waiting for it in the order of the calls. `*out` is returned with `mc_pool_return`.
 /// Fails with MC_ERROR_TIMEOUT (the message names the holders of the connections), MC_ERROR_INTERRUPTED, MC_ERROR_CLOSED,
@@ -187,8 +211,8 @@ void mc_ticket_free(mc_ticket *MC_NULLABLE ticket);
 /// Any thread, any time before the ticket is freed; it stays interrupted. COMMIT and ROLLBACK are not interrupted.
 void mc_ticket_interrupt(mc_ticket *ticket);
 
-/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message contains `waited_ns`; one that has not begun yet, as soon as
-/// it does. Without effect afterwards.
+/// Ends the wait of `mc_pool_checkout_later` with MC_ERROR_TIMEOUT, whose message contains `waited_ns`; one that has not begun yet, as soon
+/// as it does. Without effect afterwards.
 void mc_ticket_time_out(mc_ticket *ticket, int64_t waited_ns);
 
 MC_NONNULL_END

@@ -27,9 +27,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "mc_error.h"
 #include "mc_value.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -104,6 +106,8 @@ typedef struct mc_rows_member {
 } mc_rows_member;
 
 typedef struct mc_rows_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     const char *MC_NULLABLE name;               ///< the name of the rows in error messages, such as a table; NULL: "rows"
     const mc_column *MC_NULLABLE columns;       ///< copied, names included
     size_t column_count;                        ///< 1...2000
@@ -114,6 +118,16 @@ typedef struct mc_rows_options {
     mc_rows_sink MC_NULLABLE sink;              ///< NULL: rows are validated and dropped
     void *MC_NULLABLE context;                  ///< handed to the sink
 } mc_rows_options;
+
+/// Returns the defaults: no columns yet.
+static inline mc_rows_options mc_rows_default_options(void)
+{
+    mc_rows_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 typedef struct mc_rows mc_rows;
 

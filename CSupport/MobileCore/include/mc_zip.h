@@ -11,8 +11,10 @@
 #define MC_ZIP_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "mc_error.h"
+#include "mc_version.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,12 +31,24 @@ typedef mc_status (*mc_zip_source)(void *MC_NULLABLE context, uint64_t offset, v
 typedef mc_status (*mc_zip_sink)(void *MC_NULLABLE context, const void *bytes, size_t length, mc_error *MC_NULLABLE error);
 
 typedef struct mc_zip_options {
+    size_t size;  ///< of this struct, and MC_VERSION_NUMBER where the program is compiled: see mc_version.h
+    int version;
     mc_zip_source read;
     void *MC_NULLABLE context;  ///< handed to `read`
     uint64_t length;            ///< of the archive in bytes
     uint64_t entry_maximum;     ///< the longest entry that is extracted, in bytes; 0: 4 GB
     uint32_t ratio_maximum;     ///< the largest growth of an entry, checked after the first MB; 0: 1000
 } mc_zip_options;
+
+/// Returns the defaults: no archive yet.
+static inline mc_zip_options mc_zip_default_options(void)
+{
+    mc_zip_options options;
+    memset(&options, 0, sizeof options);
+    options.size = sizeof options;
+    options.version = MC_VERSION_NUMBER;
+    return options;
+}
 
 /// An entry of the archive's directory. Names are as in the archive: not NUL-terminated, of any encoding.
 typedef struct mc_zip_entry {

@@ -2,6 +2,7 @@
 #include "json/mc_json_writer_internal.h"
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "json/mc_json_append.h"
 
 enum {
@@ -25,10 +26,13 @@ struct mc_json_writer {
 
 mc_status mc_json_writer_open(const mc_json_writer_options *options, mc_json_writer **out, mc_error *error)
 {
-    static const mc_json_writer_options defaults = {0};
+    static const mc_json_writer_options defaults = {MC_OPTIONS(mc_json_writer_options)};
     *out = NULL;
     if (options == NULL)
         options = &defaults;
+    const mc_status status = MC_OPTIONS_CHECK(mc_json_writer_options, options, error);
+    if (status != MC_OK)
+        return status;
     if (options->depth > MC_JSON_DEPTH_LIMIT || options->maximum > SIZE_MAX - SLACK)
         return mc_fail(error, MC_ERROR_MISUSE, "JSON text: a depth of %u (%d is the most) and %zu bytes", options->depth,
                        MC_JSON_DEPTH_LIMIT, options->maximum);

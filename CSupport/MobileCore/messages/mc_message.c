@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "json/mc_json_bytes.h"
 #include "json/mc_json_scan.h"
 
@@ -305,13 +306,18 @@ static mc_status read_message(reader *reader)
 
 mc_status mc_message_parse(const void *bytes, size_t length, unsigned depth, mc_message **out, mc_error *error)
 {
-    return mc_message_read(bytes, length, &(mc_message_options){.depth = depth}, out, error);
+    return mc_message_read(bytes, length, &(mc_message_options){MC_OPTIONS(mc_message_options), .depth = depth}, out, error);
 }
 
 mc_status mc_message_read(const void *bytes, size_t length, const mc_message_options *options, mc_message **out, mc_error *error)
 {
-    const unsigned depth = options != NULL ? options->depth : 0;
     *out = NULL;
+    if (options != NULL) {
+        const mc_status status = MC_OPTIONS_CHECK(mc_message_options, options, error);
+        if (status != MC_OK)
+            return status;
+    }
+    const unsigned depth = options != NULL ? options->depth : 0;
     if (depth > MC_JSON_DEPTH_LIMIT)
         return mc_fail(error, MC_ERROR_MISUSE, "JSON message: a depth of %u; %d is the most", depth, MC_JSON_DEPTH_LIMIT);
     if (length >= UINT32_MAX)

@@ -8,6 +8,7 @@
 #include "pool/mc_checkout.h"
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 
 /// The result of a check-out's search, without a wait.
 typedef enum mc_finding { FOUND_NONE, FOUND_CONNECTION, FOUND_ROOM_FOR_READER, FOUND_FAILURE } mc_finding;
@@ -77,10 +78,11 @@ static mc_status open_reader(mc_pool *pool, const mc_checkout *checkout, mc_conn
     return status;
 }
 
-static mc_status check_timeout(const mc_checkout *checkout, mc_error *error)
+static mc_status check_options(const mc_checkout *checkout, mc_error *error)
 {
-    if (checkout->timeout_ns >= MC_WAIT_NEVER)
-        return MC_OK;
+    const mc_status status = MC_OPTIONS_CHECK(mc_checkout, checkout, error);
+    if (status != MC_OK || checkout->timeout_ns >= MC_WAIT_NEVER)
+        return status;
     return mc_fail(error, MC_ERROR_MISUSE, "check-out with a timeout of %" PRId64 " ns: use 1 or more, or one of MC_WAIT_...",
                    checkout->timeout_ns);
 }
@@ -159,7 +161,7 @@ mc_status mc_pool_checkout(mc_pool *pool, const mc_checkout *checkout, mc_connec
 {
     mc_error failure;
     *out = NULL;
-    mc_status status = check_timeout(checkout, error);
+    mc_status status = check_options(checkout, error);
     if (status != MC_OK)
         return status;
     (void)pthread_mutex_lock(&pool->mutex);
@@ -223,7 +225,7 @@ void mc_pool_checkout_later(mc_pool *pool, const mc_checkout *checkout, mc_grant
 {
     mc_error failure = {.code = MC_OK};
     mc_connection *connection = NULL;
-    mc_status status = check_timeout(checkout, &failure);
+    mc_status status = check_options(checkout, &failure);
     if (status == MC_OK)
         status = mc_ticket_attach(pool, checkout->ticket, checkout, &failure);
     if (status != MC_OK) {

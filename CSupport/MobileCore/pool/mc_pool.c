@@ -109,15 +109,19 @@ static void free_pool(mc_pool *pool)
     mc_free(pool);
 }
 
-mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *options, const mc_pool_hooks *const *hooks, size_t count,
+mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *given, const mc_pool_hooks *const *hooks, size_t count,
                                   mc_pool **out, mc_error *error)
 {
     mc_pool *pool = NULL;
     mc_connection *first = NULL;
+    mc_pool_options taken;
+    const mc_pool_options *const options = &taken;
     *out = NULL;
-    mc_status status = mc_pool_check_options(path, options, error);
+    mc_status status = mc_pool_take_options(given, &taken, error);
+    if (status == MC_OK)
+        status = mc_pool_check_options(path, options, error);
     if (status != MC_OK)
-        goto done;
+        return status;
     status = create_pool(path, options, &pool, error);
     if (status != MC_OK)
         goto done;

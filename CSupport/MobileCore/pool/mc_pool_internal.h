@@ -51,21 +51,21 @@ struct mc_connection {
     mc_pool *pool;
     sqlite3 *db;
     bool is_writer;
-    atomic_ullong user;         ///< the number of the thread that used it last since its check-out; 0: none yet
-    atomic_bool interrupted;    ///< every call fails from now on, except the end of the transaction
-    int64_t busy_limit_ns;      ///< the longest wait for another process
-    int64_t busy_since_ns;      ///< the start of the present wait
-    int64_t file_checked_ns;    ///< of the writer: the time at which its file was the one of its path
-    bool has_dropped_values;    ///< whether large values were dropped since its check-out
-    bool has_transaction;       ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
-    bool is_rolled_back;        ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
-    mc_commit_guard *guard;     ///< of the writer
-    mc_change_log changes;      ///< of the writer, for the observers
-    int log_frames;             ///< of the writer: frames in the log after its last commit
-    int64_t log_restarts_at;    ///< of the writer: the number of frames from which on the log should start over
-    bool postpones_checkpoint;  ///< of the writer: its commits make no checkpoint before the log has 16 MB
+    atomic_ullong user;          ///< the number of the thread that used it last since its check-out; 0: none yet
+    atomic_bool interrupted;     ///< every call fails from now on, except the end of the transaction
+    int64_t busy_limit_ns;       ///< the longest wait for another process
+    int64_t busy_since_ns;       ///< the start of the present wait
+    int64_t file_checked_ns;     ///< of the writer: the time at which its file was the one of its path
+    bool has_dropped_values;     ///< whether large values were dropped since its check-out
+    bool has_transaction;        ///< begun by mc_connection_begin, not ended by the owner; SQLite may have rolled it back
+    bool is_rolled_back;         ///< of the writer: whether that transaction was rolled back, by any caller or by SQLite
+    mc_commit_guard *guard;      ///< of the writer
+    mc_change_log changes;       ///< of the writer, for the observers
+    int log_frames;              ///< of the writer: frames in the log after its last commit
+    int64_t log_restarts_at;     ///< of the writer: the number of frames from which on the log should start over
+    bool postpones_checkpoint;   ///< of the writer: its commits make no checkpoint before the log has 16 MB
     bool has_warned_of_failure;  ///< of the writer: of checkpoints, since one succeeded
-    bool has_warned_of_others;  ///< of the writer: of readers outside of the pool, since the log last started over
+    bool has_warned_of_others;   ///< of the writer: of readers outside of the pool, since the log last started over
 
     sqlite3_stmt *control[MC_CONTROL_COUNT];
     mc_statement_list in_use, at_rest;
@@ -112,8 +112,8 @@ typedef struct mc_waiter_list {
 struct mc_ticket {
     pthread_mutex_t mutex;
     atomic_bool interrupted;
-    mc_pool *pool;  ///< the pool in which it waits or works; NULL: none
-    bool is_used;   ///< whether it has been in a pool
+    mc_pool *pool;     ///< the pool in which it waits or works; NULL: none
+    bool is_used;      ///< whether it has been in a pool
     mc_ticket *outer;  ///< [pool] the ticket of a check-out around this one; NULL: there is none
     int depth;         ///< [pool] of its check-out among those that nest
     // The time after which it has timed out before its wait began, or -1. Until it is in a pool under its own lock, then under that of the
@@ -160,7 +160,9 @@ bool mc_condition_wait_until(pthread_cond_t *condition, pthread_mutex_t *mutex, 
 /// mc_waiters.c: the number of the calling thread, from 1 on. No other thread ever has it, as it may have the same pthread_t later.
 unsigned long long mc_thread_number(void);
 
-/// mc_pool_options.c
+/// mc_pool_options.c: checks the size and version of a program's options, and completes them with the defaults of fields that it does not
+/// know.
+mc_status mc_pool_take_options(const mc_pool_options *given, mc_pool_options *options, mc_error *error);
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
 

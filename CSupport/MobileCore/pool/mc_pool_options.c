@@ -2,14 +2,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/mc_options.h"
 #include "mc_vfs.h"
 #include "pool/mc_pool_internal.h"
 
 enum { PAGE_SIZE_SMALLEST = 1024, PAGE_SIZE_LARGEST = 65536, PAGE_SIZE_DEFAULT = 4096 };
 
-mc_pool_options mc_pool_default_options(void)
+/// The size of the first version of the options.
+enum { FIRST_SIZE = sizeof(mc_pool_options) };
+
+void mc_pool_fill_options(mc_pool_options *options, size_t size, int version)
 {
-    return (mc_pool_options){
+    const mc_pool_options defaults = {
+        .size = size,
+        .version = version,
         .page_size = -1,
         .readers = 2,
         .cache_bytes = 10 * 1000 * 1000,
@@ -24,6 +30,20 @@ mc_pool_options mc_pool_default_options(void)
         .coalesces_log_writes = true,
         .busy_timeout_ns = INT64_C(30000000000),
     };
+    const size_t known = size < sizeof defaults ? size : sizeof defaults;
+    memset(options, 0, size);
+    memcpy(options, &defaults, known);
+}
+
+mc_status mc_pool_take_options(const mc_pool_options *given, mc_pool_options *options, mc_error *error)
+{
+    const mc_status status = mc_options_check("mc_pool_options", given->size, given->version, FIRST_SIZE, sizeof *options, error);
+    if (status != MC_OK)
+        return status;
+    mc_pool_fill_options(options, sizeof *options, given->version);
+    memcpy(options, given, given->size);
+    options->size = sizeof *options;
+    return MC_OK;
 }
 
 static mc_status check_range(const char *name, int64_t value, int64_t least, int64_t most, const char *unit, mc_error *error)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mc_memory.h"
+#include "base/mc_options.h"
 #include "rows/mc_rows_state.h"
 
 enum {
@@ -69,6 +70,9 @@ static mc_status open_members(mc_rows *rows, const mc_rows_options *options, mc_
 mc_status mc_rows_open(const mc_rows_options *options, mc_rows **out, mc_error *error)
 {
     *out = NULL;
+    mc_status status = MC_OPTIONS_CHECK(mc_rows_options, options, error);
+    if (status != MC_OK)
+        return status;
     if (options->row_bytes > ROW_BYTES_MAXIMUM)
         return mc_fail(error, MC_ERROR_MISUSE, "rows: rows of %zu bytes; %d is the most", options->row_bytes, ROW_BYTES_MAXIMUM);
     mc_rows *const rows = mc_allocate_zeroed(1, sizeof *rows);
@@ -79,7 +83,7 @@ mc_status mc_rows_open(const mc_rows_options *options, mc_rows **out, mc_error *
     rows->row_bytes = options->row_bytes == 0 ? ROW_BYTES_DEFAULT : options->row_bytes;
     rows->carry.maximum = rows->row_bytes + GATHER_BYTES + 1;
     rows->attempt = GATHER_BYTES;
-    mc_status status = open_members(rows, options, error);
+    status = open_members(rows, options, error);
     if (status == MC_OK && !mc_row_block_init(&rows->block, rows))
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "rows: no memory");
     if (status != MC_OK)

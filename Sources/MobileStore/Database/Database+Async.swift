@@ -90,7 +90,8 @@ private final class Job: Sendable {
             }
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
-                    writer: purpose == .write, is_long: purpose == .longRead, loose: false, timeout_ns: timeout.wait, label: label,
+                    size: MemoryLayout<mc_checkout>.size, version: MC_VERSION_NUMBER, writer: purpose == .write, is_long: purpose == .longRead,
+                    loose: false, timeout_ns: timeout.wait, label: label,
                     ticket: self.interruption.ticket)
                 unsafe mc_pool_checkout_later(
                     self.database.pool, &checkout, Job.granted, Unmanaged.passRetained(self).toOpaque())

@@ -168,7 +168,8 @@ internal import MobileExecution
         try unsafe StoreError.check { error in
             unsafe label.withCString { label in
                 var checkout = unsafe mc_checkout(
-                    writer: purpose == .write, is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages,
+                    size: MemoryLayout<mc_checkout>.size, version: MC_VERSION_NUMBER, writer: purpose == .write,
+                    is_long: purpose == .longRead || purpose == .pages, loose: purpose == .pages,
                     timeout_ns: (timeout ?? connectionTimeout).wait, label: label,
                     ticket: interruption?.ticket)
                 return unsafe mc_pool_checkout(pool, &checkout, &handle, error)

@@ -99,7 +99,8 @@ package struct ExportSums {
         var handle: OpaquePointer?
         let core = unsafe mc_statement_sqlite(try statement.core())
         var options = unsafe mc_export_options(
-            columns: nil, column_count: types.count, format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0,
+            size: MemoryLayout<mc_export_options>.size, version: MC_VERSION_NUMBER, columns: nil, column_count: types.count,
+            format: format == .arrays ? MC_EXPORT_ARRAYS : MC_EXPORT_OBJECTS, deflate_level: 0,
             large: nil, pool: statement.connection.database.pool, exact: nil, conversions: nil, sums: sums?.sums.handle,
             summed_first: sums?.columns.lowerBound ?? 0, summed_count: sums?.columns.count ?? 0, limits: nil)
         if case .zlib(let level) = compression {

@@ -22,7 +22,8 @@ internal import MobileCore
         let core = unsafe allocate(mc_import_table.self, tables.count)
         for (index, table) in tables.enumerated() { unsafe (core + index).initialize(to: try self.table(table)) }
         return unsafe mc_import_options(
-            tables: core, table_count: tables.count, is_object: isObject, depth: UInt32(options.maximumDepth),
+            size: MemoryLayout<mc_import_options>.size, version: MC_VERSION_NUMBER, tables: core, table_count: tables.count, is_object: isObject,
+            depth: UInt32(options.maximumDepth),
             row_bytes: options.maximumRowBytes.bytes, inflated_bytes: options.maximumInflatedBytes,
             inflate_ratio: options.maximumInflateRatio, commit_rows: Int64(commits.rows), commit_bytes: Int64(commits.bytes), progress: nil,
             observer: nil, context: nil, threads: options.threads.core, thread_begins: nil, thread_context: nil, connection: nil)

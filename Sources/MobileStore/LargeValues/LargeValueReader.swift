@@ -7,6 +7,8 @@ internal import MobileCore
 @safe public final class LargeValueReader {
     private let handle: OpaquePointer
     private let database: Database
+    /// Kept, because the core only borrows it.
+    private let interruption: Interruption?
 
     /// The value's id.
     public let id: Int64
@@ -18,12 +20,27 @@ internal import MobileCore
     public let unit: LargeValueUnit
 
     /// Opens a value at its beginning.
-    /// - Throws: ``StoreError``: `.notFound` when there is no complete value of this id.
-    public init(_ id: Int64, in database: Database) throws(StoreError) {
+    ///
+    ///     let reader = try LargeValueReader(photo, in: database, timeout: .seconds(2))
+    ///     while case let piece = try reader.bytes(upTo: 65_536), !piece.isEmpty { try send(piece) }
+    ///
+    /// - Parameters:
+    ///   - id: the value's id.
+    ///   - database: the database that has it.
+    ///   - timeout: the time that the opening, and each later call, may wait for a connection; `nil`: see
+    ///     ``ConnectionProfile/connectionTimeout``.
+    ///   - interruption: an object with which another thread can end the wait or the work of a call. No other read or write may use it during a call.
+    /// - Throws: ``StoreError``: `.notFound` when there is no complete value of this id, `.timeout`, `.interrupted`, `.closed`, which
+    ///   all later calls that read may throw, too.
+    public init(_ id: Int64, in database: Database, timeout: Duration? = nil, interruption: Interruption? = nil) throws(StoreError) {
         var handle: OpaquePointer?
-        try unsafe StoreError.check { unsafe mc_blob_reader_open(database.pool, id, &handle, $0) }
+        var options = unsafe mc_blob_reader_default_options()
+        unsafe options.timeout_ns = (timeout ?? database.connectionTimeout).wait
+        unsafe options.ticket = interruption?.ticket
+        try unsafe StoreError.check { unsafe mc_blob_reader_open(database.pool, id, &options, &handle, $0) }
         unsafe self.handle = handle!  // MC_OK promises a reader
         self.database = database
+        self.interruption = interruption
         self.id = id
         let description = unsafe mc_blob_reader_description(self.handle)
         length = description.length

@@ -22,7 +22,8 @@ internal import MobileCore
         if let length, length < 0 { throw StoreError(.misuse, "a large value of \(length) units: use 0 or more, or nil") }
         if let chunkSize, chunkSize < 1 { throw StoreError(.misuse, "chunks of \(chunkSize) bytes: use 1 or more, or nil") }
         var options = mc_blob_writer_options(
-            unit: unit == .bytes ? MC_BLOB_BYTES : MC_BLOB_SCALARS, length: length == 0 ? Int64(MC_BLOB_EMPTY) : length ?? 0, chunk_size: chunkSize ?? 0,
+            size: MemoryLayout<mc_blob_writer_options>.size, version: MC_VERSION_NUMBER, unit: unit == .bytes ? MC_BLOB_BYTES : MC_BLOB_SCALARS,
+            length: length == 0 ? Int64(MC_BLOB_EMPTY) : length ?? 0, chunk_size: chunkSize ?? 0,
             timeout_ns: timeout.wait)
         var handle: OpaquePointer?
         try unsafe StoreError.check { unsafe mc_blob_writer_open(database.pool, &options, &handle, $0) }

@@ -64,7 +64,7 @@ enum JSONKind {
         let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: max(1, bytes.byteCount), alignment: 1)
         unsafe bytes.withUnsafeBytes { unsafe copy.copyMemory(from: $0) }
         var options = mc_message_options(
-            depth: UInt32(maximumDepth),
+            size: MemoryLayout<mc_message_options>.size, version: MC_VERSION_NUMBER, depth: UInt32(maximumDepth),
             duplicates: duplicateKeys == .refused ? MC_JSON_DUPLICATES_REFUSED : MC_JSON_DUPLICATES_KEPT)
         var message: OpaquePointer?
         do throws(StoreError) {

@@ -29,7 +29,8 @@ internal import MobileCore
         let sink = sink.map(Sink.init)
         let context = unsafe sink.map { unsafe Unmanaged.passUnretained($0).toOpaque() }
         var options = unsafe mc_json_writer_options(
-            sink: context == nil ? nil : Sink.callback, context: context, maximum: maximum.bytes, depth: UInt32(maximumDepth))
+            size: MemoryLayout<mc_json_writer_options>.size, version: MC_VERSION_NUMBER, sink: context == nil ? nil : Sink.callback, context: context,
+            maximum: maximum.bytes, depth: UInt32(maximumDepth))
         var handle: OpaquePointer?
         try unsafe StoreError.check { unsafe mc_json_writer_open(&options, &handle, $0) }
         unsafe self.handle = handle!  // MC_OK promises a writer

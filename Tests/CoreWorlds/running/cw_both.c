@@ -39,11 +39,10 @@ void cw_compare_status(cw_run *run, const char *what, mc_status status, const mc
         return;
     }
     if ((status == MC_OK) != (code == SQLITE_OK))
-        cw_fail(run, "status", "%s: %s%s%s instead of SQLite's result %d", what, mc_status_name(status),
-                status != MC_OK ? ", " : "", status != MC_OK ? error->message : "", code);
+        cw_fail(run, "status", "%s: %s%s%s instead of SQLite's result %d", what, mc_status_name(status), status != MC_OK ? ", " : "",
+                status != MC_OK ? error->message : "", code);
     else if (status != MC_OK && (error->code != status || (error->sqlite_code != 0 && error->sqlite_code != code)))
-        cw_fail(run, "status", "%s: SQLite's code %d instead of %d (%s)", what, error->sqlite_code, code,
-                error->message);
+        cw_fail(run, "status", "%s: SQLite's code %d instead of %d (%s)", what, error->sqlite_code, code, error->message);
     if (code != SQLITE_OK)
         cw_meet(run, CW_FAILED_STATEMENT);
     // SQLite has rolled back the reference's transaction: the core's caller ends his as well.
@@ -73,7 +72,7 @@ static mc_status exec(cw_run *run, const char *line, const char *sql, int64_t *c
 {
     char pool[CW_NAME];
     mc_connection *connection = NULL;
-    const mc_checkout checkout = {.writer = true};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true};
     (void)cw_setting(line, "pool", pool, sizeof pool);
     if (strcmp(pool, "b") != 0) {
         connection = cw_writer(run);
@@ -330,8 +329,7 @@ void cw_step_nul(cw_run *run, const char *line)
     if (writer != NULL && mc_statement_prepare(writer, sql, length, &statement, &error) == MC_OK && mark != NULL)
         cw_fail(run, "nul", "SQL with a zero byte is cut and prepared");
     mc_statement_return(statement);
-    if (run->kind == NULL && writer != NULL && mc_connection_exec(writer, sql, length, &changes, &error) == MC_OK
-        && mark != NULL)
+    if (run->kind == NULL && writer != NULL && mc_connection_exec(writer, sql, length, &changes, &error) == MC_OK && mark != NULL)
         cw_fail(run, "nul", "SQL with a zero byte is cut and run");
     free(sql);
 }

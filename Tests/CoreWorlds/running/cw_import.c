@@ -110,8 +110,8 @@ static mc_column_type column_type(const char *name)
 static void take_assigned(const cw_assigned *from, size_t count, mc_import_assignment *to)
 {
     for (size_t index = 0; index < count; index++)
-        to[index] = (mc_import_assignment){.column = from[index].column,
-                                           .value = {.value.integer = from[index].value, .kind = MC_VALUE_INTEGER}};
+        to[index] =
+            (mc_import_assignment){.column = from[index].column, .value = {.value.integer = from[index].value, .kind = MC_VALUE_INTEGER}};
 }
 
 static void make_tables(const cw_input *input, tables *made)
@@ -122,8 +122,7 @@ static void make_tables(const cw_input *input, tables *made)
             : strcmp(member->mode, "insert") == 0                       ? MC_IMPORT_INSERT
                                                                         : MC_IMPORT_UPSERT;
         for (size_t column = 0; column < member->column_count; column++) {
-            made->columns[index][column] =
-                (mc_column){.name = member->columns[column], .type = column_type(member->types[column])};
+            made->columns[index][column] = (mc_column){.name = member->columns[column], .type = column_type(member->types[column])};
             made->has_large = made->has_large || made->columns[index][column].type >= MC_COLUMN_LARGE_TEXT;
         }
         for (size_t key = 0; key < member->key_count; key++)
@@ -133,21 +132,20 @@ static void make_tables(const cw_input *input, tables *made)
         made->has_large = made->has_large || member->large_count > 0;
         take_assigned(member->on_insert, member->on_insert_count, made->on_insert[index]);
         take_assigned(member->assigned, member->assigned_count, made->assigned[index]);
-        made->pending[index] = (mc_import_pending){
-            .table = member->pending, .assignments = made->assigned[index], .assignment_count = member->assigned_count};
-        made->tables[index] =
-            (mc_import_table){.table = member->table,
-                              .member = member->name,
-                              .columns = made->columns[index],
-                              .column_count = member->column_count,
-                              .mode = mode,
-                              .keys = made->keys[index],
-                              .key_count = member->key_count,
-                              .on_insert = made->on_insert[index],
-                              .on_insert_count = mode == MC_IMPORT_DELETE ? 0 : member->on_insert_count,
-                              .pending = member->pending[0] != '\0' ? &made->pending[index] : NULL,
-                              .large = made->large[index],
-                              .large_count = mode == MC_IMPORT_DELETE ? member->large_count : 0};
+        made->pending[index] =
+            (mc_import_pending){.table = member->pending, .assignments = made->assigned[index], .assignment_count = member->assigned_count};
+        made->tables[index] = (mc_import_table){.table = member->table,
+                                                .member = member->name,
+                                                .columns = made->columns[index],
+                                                .column_count = member->column_count,
+                                                .mode = mode,
+                                                .keys = made->keys[index],
+                                                .key_count = member->key_count,
+                                                .on_insert = made->on_insert[index],
+                                                .on_insert_count = mode == MC_IMPORT_DELETE ? 0 : member->on_insert_count,
+                                                .pending = member->pending[0] != '\0' ? &made->pending[index] : NULL,
+                                                .large = made->large[index],
+                                                .large_count = mode == MC_IMPORT_DELETE ? member->large_count : 0};
     }
 }
 
@@ -180,15 +178,15 @@ static void import_on_core(cw_run *run, mc_connection *writer, const cw_input *i
     mc_import *import = NULL;
     mc_import_counts counts = {0};
     make_tables(input, made);
-    const mc_import_options options = {.tables = made->tables,
+    const mc_import_options options = {MC_OPTIONS(mc_import_options),
+                                       .tables = made->tables,
                                        .table_count = input->member_count,
                                        .is_object = is_object,
                                        .connection = writer,
                                        .observer = cw_number(input->line, "observer", 0) != 0 ? observed : NULL,
                                        .context = outcome,
                                        .commit_rows = run->level == 0 ? cw_number(input->line, "commits", 0) : 0,
-                                       .threads = cw_number(input->line, "thread", 0) != 0 ? MC_IMPORT_THREADS_ON
-                                                                                           : MC_IMPORT_THREADS_OFF};
+                                       .threads = cw_number(input->line, "thread", 0) != 0 ? MC_IMPORT_THREADS_ON : MC_IMPORT_THREADS_OFF};
     mc_status status = made->has_large ? mc_blob_prepare(writer, &error) : MC_OK;
     if (status == MC_OK)
         status = mc_import_open(mc_connection_sqlite(writer), &options, &import, &error);
@@ -240,21 +238,19 @@ static void compare(cw_run *run, const cw_input *input, const cw_outcome *core, 
     if (input->is_cancelled && core->status == MC_OK)
         return;
     if (core->status != reference->status || (core->code != reference->code && core->code != 0))
-        cw_fail(run, "status", "import: %s (%d), %s; the reference: %s (%d) at row %lld", mc_status_name(core->status),
-                core->code, core->message, mc_status_name(reference->status), reference->code,
-                (long long)reference->row);
+        cw_fail(run, "status", "import: %s (%d), %s; the reference: %s (%d) at row %lld", mc_status_name(core->status), core->code,
+                core->message, mc_status_name(reference->status), reference->code, (long long)reference->row);
     else if (core->row != reference->row)
-        cw_fail(run, "row", "import: row %lld is refused instead of row %lld: %s", (long long)core->row,
-                (long long)reference->row, core->message);
+        cw_fail(run, "row", "import: row %lld is refused instead of row %lld: %s", (long long)core->row, (long long)reference->row,
+                core->message);
     if (cw_number(input->line, "observer", 0) != 0) {
         for (size_t row = 0; row < core->change_count && row < reference->change_count; row++) {
             if (core->changes[row] != reference->changes[row])
-                cw_fail(run, "codes", "import: row %zu, %.80s, is reported as %s instead of %s", row + 1,
-                        input->rows[row].text, change_name(core->changes[row]), change_name(reference->changes[row]));
+                cw_fail(run, "codes", "import: row %zu, %.80s, is reported as %s instead of %s", row + 1, input->rows[row].text,
+                        change_name(core->changes[row]), change_name(reference->changes[row]));
         }
         if (core->status == MC_OK && core->change_count != reference->change_count)
-            cw_fail(run, "codes", "import: %zu rows are reported instead of %zu", core->change_count,
-                    reference->change_count);
+            cw_fail(run, "codes", "import: %zu rows are reported instead of %zu", core->change_count, reference->change_count);
     }
     if (core->status != MC_OK || input->is_cancelled)
         return;
@@ -264,8 +260,8 @@ static void compare(cw_run *run, const cw_input *input, const cw_outcome *core, 
                 "import: rows %lld, inserted %lld, updated %lld, diverted %lld, deleted %lld instead of %lld, %lld, "
                 "%lld, %lld, %lld",
                 (long long)core->rows, (long long)core->inserted, (long long)core->updated, (long long)core->diverted,
-                (long long)core->deleted, (long long)reference->rows, (long long)reference->inserted,
-                (long long)reference->updated, (long long)reference->diverted, (long long)reference->deleted);
+                (long long)core->deleted, (long long)reference->rows, (long long)reference->inserted, (long long)reference->updated,
+                (long long)reference->diverted, (long long)reference->deleted);
 }
 
 static void meet(cw_run *run, const cw_input *input, const cw_outcome *reference)
@@ -281,10 +277,7 @@ static void meet(cw_run *run, const cw_input *input, const cw_outcome *reference
     }
     for (size_t index = 0; index < input->member_count; index++) {
         const cw_member *const member = &input->members[index];
-        cw_meet(run,
-                strcmp(member->mode, "delete") == 0       ? CW_DELETE
-                    : strcmp(member->mode, "insert") == 0 ? CW_INSERT
-                                                          : CW_UPSERT);
+        cw_meet(run, strcmp(member->mode, "delete") == 0 ? CW_DELETE : strcmp(member->mode, "insert") == 0 ? CW_INSERT : CW_UPSERT);
         if (member->pending[0] != '\0')
             cw_meet(run, CW_PENDING);
         if (member->on_insert_count > 0)

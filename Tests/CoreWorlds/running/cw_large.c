@@ -50,14 +50,13 @@ static void open_writer(cw_run *run, cw_value *value, const char *line)
     mc_error error = {0};
     mc_connection *const writer = cw_writer(run);
     // The tables of large values are made outside of a transaction.
-    if (value->writer != NULL || value->is_pinned || value->is_finished || writer == NULL
-        || (run->level > 0 && !run->has_large))
+    if (value->writer != NULL || value->is_pinned || value->is_finished || writer == NULL || (run->level > 0 && !run->has_large))
         return;
     mc_status status = run->level == 0 ? mc_blob_prepare(writer, &error) : MC_OK;
     cw_text_free(&value->content);
     *value = (cw_value){.is_text = cw_setting(line, "unit", unit, sizeof unit) && strcmp(unit, "text") == 0};
     cw_return_writer(run);
-    const mc_blob_writer_options options = {.unit = value->is_text ? MC_BLOB_SCALARS : MC_BLOB_BYTES};
+    const mc_blob_writer_options options = {MC_OPTIONS(mc_blob_writer_options), .unit = value->is_text ? MC_BLOB_SCALARS : MC_BLOB_BYTES};
     if (status == MC_OK)
         status = mc_blob_writer_open(run->pool, &options, &value->writer, &error);
     if (status != MC_OK)
@@ -146,17 +145,14 @@ static void save(cw_run *run, cw_value *value, const char *line)
     mc_connection *const writer = cw_writer(run);
     (void)cw_setting(line, "table", table, sizeof table);
     (void)cw_setting(line, "column", column, sizeof column);
-    if (!value->is_finished || value->is_saved || value->is_lost || !value->is_pinned || writer == NULL
-        || !cw_is_large(run, table, column))
+    if (!value->is_finished || value->is_saved || value->is_lost || !value->is_pinned || writer == NULL || !cw_is_large(run, table, column))
         return;
     cw_text sql = {0};
     cw_add(&sql, "UPDATE %s SET %s=? WHERE %s", table, column, cw_rest(line));
     int code = sqlite3_prepare_v2(run->reference, sql.bytes, -1, &statement, NULL);
     if (code == SQLITE_OK) {
-        (void)(value->is_text ? sqlite3_bind_text(statement, 1, cw_string(&value->content), (int)value->content.length,
-                                                  SQLITE_TRANSIENT)
-                              : sqlite3_bind_blob(statement, 1, cw_string(&value->content), (int)value->content.length,
-                                                  SQLITE_TRANSIENT));
+        (void)(value->is_text ? sqlite3_bind_text(statement, 1, cw_string(&value->content), (int)value->content.length, SQLITE_TRANSIENT)
+                              : sqlite3_bind_blob(statement, 1, cw_string(&value->content), (int)value->content.length, SQLITE_TRANSIENT));
         (void)sqlite3_step(statement);
         expected = sqlite3_changes64(run->reference);
         code = sqlite3_finalize(statement);
@@ -194,19 +190,16 @@ static void compare_content(cw_run *run, const cw_value *value, mc_blob_reader *
     char *const buffer = cw_allocate(piece, 1);
     position = position < description.length ? position : description.length;
     if (description.bytes != (int64_t)value->content.length)
-        cw_fail(run, "large value", "value %zu has %lld bytes instead of %zu", index, (long long)description.bytes,
-                value->content.length);
+        cw_fail(run, "large value", "value %zu has %lld bytes instead of %zu", index, (long long)description.bytes, value->content.length);
     if (run->kind == NULL && mc_blob_reader_seek(reader, position, &error) != MC_OK)
         cw_fail(run, "large value", "value %zu, seek: %s", index, error.message);
-    for (size_t at = run->kind == NULL ? bytes_of(value, position) : 0, length = 1; run->kind == NULL && length > 0;
-         at += length) {
+    for (size_t at = run->kind == NULL ? bytes_of(value, position) : 0, length = 1; run->kind == NULL && length > 0; at += length) {
         if (mc_blob_reader_read(reader, buffer, piece, &length, &error) != MC_OK)
             cw_fail(run, "large value", "value %zu, byte %zu: %s", index, at, error.message);
         else if (at + length > value->content.length || memcmp(buffer, cw_string(&value->content) + at, length) != 0)
             cw_fail(run, "large value", "value %zu: other bytes from byte %zu on", index, at);
         else if (length == 0 && at != value->content.length)
-            cw_fail(run, "large value", "value %zu ends after %zu bytes instead of %zu", index, at,
-                    value->content.length);
+            cw_fail(run, "large value", "value %zu ends after %zu bytes instead of %zu", index, at, value->content.length);
     }
     free(buffer);
 }
@@ -219,7 +212,7 @@ static void read_value(cw_run *run, cw_value *value, const char *line)
     mc_error error = {0};
     if (!value->is_finished || value->is_lost || !value->is_pinned || value->is_saved)
         return;
-    if (mc_blob_reader_open(run->pool, value->id, &reader, &error) != MC_OK)
+    if (mc_blob_reader_open(run->pool, value->id, NULL, &reader, &error) != MC_OK)
         cw_fail(run, "large value", "value %zu cannot be read: %s", (size_t)(value - run->values), error.message);
     else
         compare_content(run, value, reader, line);
@@ -250,7 +243,7 @@ static void drop_unreferenced(cw_run *run, mc_pool *pool)
     mc_blob_reference references[CW_LARGE_COLUMNS];
     mc_connection *writer = NULL;
     mc_error error = {0};
-    const mc_checkout checkout = {.writer = true};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true};
     cw_return_writer(run);
     for (size_t index = 0; index < run->large_count; index++)
         references[index] = (mc_blob_reference){.table = run->large[index].table, .column = run->large[index].column};
@@ -308,10 +301,8 @@ static int64_t values_in_rows(const cw_run *run)
     int64_t count = 0;
     for (size_t index = 0; index < run->large_count; index++) {
         sqlite3_stmt *statement = NULL;
-        char *const sql =
-            sqlite3_mprintf("SELECT count(\"%w\") FROM \"%w\"", run->large[index].column, run->large[index].table);
-        if (sqlite3_prepare_v2(run->reference, sql, -1, &statement, NULL) == SQLITE_OK
-            && sqlite3_step(statement) == SQLITE_ROW)
+        char *const sql = sqlite3_mprintf("SELECT count(\"%w\") FROM \"%w\"", run->large[index].column, run->large[index].table);
+        if (sqlite3_prepare_v2(run->reference, sql, -1, &statement, NULL) == SQLITE_OK && sqlite3_step(statement) == SQLITE_ROW)
             count += sqlite3_column_int64(statement, 0);
         (void)sqlite3_finalize(statement);
         sqlite3_free(sql);
@@ -336,8 +327,7 @@ void cw_large_end(cw_run *run)
     if (writer == NULL)
         return;
     cw_compare_databases(run, mc_connection_sqlite(writer));
-    if (sqlite3_prepare_v2(mc_connection_sqlite(writer), "SELECT count(*) FROM _mc_value", -1, &statement, NULL)
-            == SQLITE_OK
+    if (sqlite3_prepare_v2(mc_connection_sqlite(writer), "SELECT count(*) FROM _mc_value", -1, &statement, NULL) == SQLITE_OK
         && sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int64(statement, 0) != values_in_rows(run))
         cw_fail(run, "large value", "%lld values are left, and %lld are in rows", sqlite3_column_int64(statement, 0),
                 (long long)values_in_rows(run));

@@ -20,7 +20,7 @@ static void nest(cw_run *run, const char *line)
     const int depth = mc_connection_depth(outer);
     if (has_ticket && mc_ticket_create(&ticket, &error) != MC_OK)
         return;
-    const mc_checkout checkout = {.writer = cw_number(line, "writer", 0) != 0, .ticket = ticket};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = cw_number(line, "writer", 0) != 0, .ticket = ticket};
     mc_connection *innermost = NULL;
     if (mc_pool_checkout(run->pool, &checkout, &inner, &error) != MC_OK)
         cw_fail(run, "nesting", "a nested check-out: %s", error.message);
@@ -29,8 +29,7 @@ static void nest(cw_run *run, const char *line)
     if (innermost != NULL)
         mc_pool_return(run->pool, innermost);
     if (run->kind == NULL && (inner != outer || mc_connection_depth(inner) != depth + 1))
-        cw_fail(run, "nesting", "a nested check-out is another connection, or has the depth %d",
-                mc_connection_depth(inner));
+        cw_fail(run, "nesting", "a nested check-out is another connection, or has the depth %d", mc_connection_depth(inner));
     if (run->kind == NULL)
         cw_compare_databases(run, mc_connection_sqlite(inner));
     cw_meet(run, CW_NESTED);
@@ -38,8 +37,7 @@ static void nest(cw_run *run, const char *line)
         mc_ticket_interrupt(ticket);
         const mc_status status = mc_connection_exec(inner, "SELECT 1", strlen("SELECT 1"), NULL, &error);
         if (status != MC_ERROR_INTERRUPTED)
-            cw_fail(run, "ticket", "a nested check-out whose ticket was interrupted continues to work: %s",
-                    mc_status_name(status));
+            cw_fail(run, "ticket", "a nested check-out whose ticket was interrupted continues to work: %s", mc_status_name(status));
         cw_meet(run, CW_TICKET);
     }
     if (inner != NULL)
@@ -57,8 +55,8 @@ static void interrupt(cw_run *run, const char *line)
     mc_error error = {0};
     if (run->writer != NULL || mc_ticket_create(&ticket, &error) != MC_OK)
         return;
-    const mc_checkout checkout = {
-        .writer = cw_number(line, "writer", 0) != 0, .ticket = ticket, .loose = cw_number(line, "loose", 0) != 0};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = cw_number(line, "writer", 0) != 0, .ticket = ticket,
+                                  .loose = cw_number(line, "loose", 0) != 0};
     if (mc_pool_checkout(run->pool, &checkout, &reader, &error) != MC_OK) {
         cw_fail(run, "ticket", "a check-out: %s", error.message);
     } else {
@@ -88,11 +86,10 @@ static void end_snapshot(cw_run *run)
 static void begin_snapshot(cw_run *run)
 {
     mc_error error = {0};
-    const mc_checkout checkout = {.loose = true, .is_long = true};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .loose = true, .is_long = true};
     if (run->snapshot != NULL || run->level > 0)
         return;
-    if (mc_pool_checkout(run->pool, &checkout, &run->snapshot, &error) != MC_OK
-        || mc_connection_begin(run->snapshot, &error) != MC_OK) {
+    if (mc_pool_checkout(run->pool, &checkout, &run->snapshot, &error) != MC_OK || mc_connection_begin(run->snapshot, &error) != MC_OK) {
         cw_fail(run, "snapshot", "%s", error.message);
         return;
     }
@@ -105,7 +102,7 @@ static void begin_snapshot(cw_run *run)
 /// Holds all readers loosely, reads a large value and closes the pool: both are refused, and nothing waits.
 static void wait_for_itself(cw_run *run)
 {
-    const mc_checkout checkout = {.loose = true, .is_long = true};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .loose = true, .is_long = true};
     mc_connection *readers[2] = {NULL, NULL};
     mc_blob_reader *reader = NULL;
     mc_error error = {0};
@@ -122,7 +119,7 @@ static void wait_for_itself(cw_run *run)
     }
     // A wait without end ends this process: the world hangs.
     const unsigned left = alarm(2);
-    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, &reader, &error) : MC_ERROR_MISUSE;
+    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, NULL, &reader, &error) : MC_ERROR_MISUSE;
     if (status != MC_ERROR_MISUSE)
         cw_fail(run, "waits", "a large value is read while this thread holds all readers: %s", mc_status_name(status));
     status = run->kind == NULL ? mc_pool_close(run->pool, &error) : MC_ERROR_MISUSE;
@@ -149,8 +146,7 @@ static void close_other(cw_run *run)
 static void open_other(cw_run *run, const char *line)
 {
     char path[CW_NAME];
-    char *const same = cw_path(run, "world.db"), *const link = cw_path(run, "link.db"),
-                *const elsewhere = cw_path(run, "elsewhere");
+    char *const same = cw_path(run, "world.db"), *const link = cw_path(run, "link.db"), *const elsewhere = cw_path(run, "elsewhere");
     mc_pool_options options = mc_pool_default_options();
     mc_error error = {0};
     const char *name = same;

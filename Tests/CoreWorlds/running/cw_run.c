@@ -54,7 +54,7 @@ char *cw_expand(const cw_run *run, const char *text, bool for_reference)
 mc_connection *cw_writer(cw_run *run)
 {
     mc_error error;
-    const mc_checkout checkout = {.writer = true, .label = "world"};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = true, .label = "world"};
     if (run->writer != NULL)
         return run->writer;
     if (run->lent == NULL && mc_pool_checkout(run->pool, &checkout, &run->lent, &error) != MC_OK)
@@ -72,7 +72,7 @@ void cw_return_writer(cw_run *run)
 mc_connection *cw_connection(cw_run *run, const char *on, mc_connection **taken)
 {
     mc_error error;
-    const mc_checkout checkout = {.writer = false};
+    const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .writer = false};
     *taken = NULL;
     if (strcmp(on, "snapshot") == 0 && run->snapshot != NULL)
         return run->snapshot;
@@ -131,8 +131,7 @@ static void choose_encoding(cw_run *run, const char *path)
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE,
                         run->storage != NULL ? fault_storage_name(run->storage) : NULL)
             != SQLITE_OK
-        || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK
-        || sqlite3_exec(run->reference, sql, NULL, NULL, NULL) != SQLITE_OK)
+        || sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK || sqlite3_exec(run->reference, sql, NULL, NULL, NULL) != SQLITE_OK)
         cw_fail(run, "status", "the encoding %s: %s", encoding, sqlite3_errmsg(db));
     (void)sqlite3_close(db);
     run->is_utf16 = true;
@@ -141,8 +140,7 @@ static void choose_encoding(cw_run *run, const char *path)
 
 static void open_both(cw_run *run)
 {
-    char *const path = cw_path(run, "world.db"), *const other = cw_path(run, "reference"),
-                *const elsewhere = cw_path(run, "elsewhere");
+    char *const path = cw_path(run, "world.db"), *const other = cw_path(run, "reference"), *const elsewhere = cw_path(run, "elsewhere");
     mc_error error;
     mc_pool_options options = mc_pool_default_options();
     char sql[80];
@@ -150,9 +148,7 @@ static void open_both(cw_run *run)
     (void)mkdir(other, 0700);
     (void)mkdir(elsewhere, 0700);
     open_storage(run);
-    options.synchronous = run->records ? MC_SYNCHRONOUS_FULL
-        : run->storage != NULL         ? MC_SYNCHRONOUS_NORMAL
-                                       : MC_SYNCHRONOUS_OFF;
+    options.synchronous = run->records ? MC_SYNCHRONOUS_FULL : run->storage != NULL ? MC_SYNCHRONOUS_NORMAL : MC_SYNCHRONOUS_OFF;
     options.page_size = (int)option_number(run->program, "page", -1);
     options.foreign_keys = option_number(run->program, "foreign_keys", 0) != 0;
     options.statement_cache = (int)option_number(run->program, "cache", 64);
@@ -183,8 +179,7 @@ static void check_file(cw_run *run)
     char *const path = cw_path(run, "world.db");
     sqlite3 *db = NULL;
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_open(path, &db) == SQLITE_OK
-        && sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL) == SQLITE_OK
+    if (sqlite3_open(path, &db) == SQLITE_OK && sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &statement, NULL) == SQLITE_OK
         && sqlite3_step(statement) == SQLITE_ROW) {
         const char *const result = (const char *)sqlite3_column_text(statement, 0);
         if (result == NULL || strcmp(result, "ok") != 0)
@@ -257,8 +252,7 @@ static void take_step(cw_run *run, size_t index)
         cw_step_cursor(run, index);
     else if (cw_is(line, "observe") || cw_is(line, "unobserve"))
         cw_step_observe(run, line);
-    else if (!cw_is(line, "option") && !cw_step_large(run, line) && !cw_step_pools(run, line)
-             && !cw_step_storage(run, line))
+    else if (!cw_is(line, "option") && !cw_step_large(run, line) && !cw_step_pools(run, line) && !cw_step_storage(run, line))
         cw_step_transaction(run, line);
 }
 

@@ -36,7 +36,7 @@ import Testing
         let bytes = Array(String(String.UnicodeScalarView(text)).utf8)
         let value = try core.writeBlob(bytes, unit: MC_BLOB_SCALARS, pieces: 99_991)
         var reader: OpaquePointer?
-        try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
         defer { mc_blob_reader_free(reader) }
         var piece = [CChar](repeating: 0, count: 64), length = 0, units: Int64 = 0
         for position in stride(from: 0, to: text.count, by: text.count / 500) {
@@ -54,7 +54,7 @@ import Testing
         let value = try core.writeBlob(bytes, unit: MC_BLOB_SCALARS)
         for most in [Int64(3), 100_000, .max] {
             var reader: OpaquePointer?
-            try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+            try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
             defer { mc_blob_reader_free(reader) }
             var result: [UInt8] = [], piece = [CChar](repeating: 0, count: capacity), length = 1, units: Int64 = 0
             while length > 0, result.count < 300_000 {

@@ -24,7 +24,7 @@ import Testing
             let value = try core.writeBlob(Array(String(repeating: "aé€ plain words ", count: 400_000).utf8), unit: unit)
             try core.with(writer: true) { try exec($0, "PRAGMA wal_checkpoint(TRUNCATE)") }
             var reader: OpaquePointer?
-            try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+            try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
             (self.core, self.reader) = (core, reader!)
             length = mc_blob_reader_description(reader!).length
         }

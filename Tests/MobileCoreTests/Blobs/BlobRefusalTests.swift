@@ -14,7 +14,7 @@ import Testing
 
     private func reader(_ value: Int64) throws -> OpaquePointer {
         var reader: OpaquePointer?
-        try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
         return reader!
     }
 
@@ -101,7 +101,7 @@ import Testing
         #expect(mc_blob_reader_read_text(open, 3, &piece, 100, &length, &units, nil) == MC_ERROR_CLOSED && units == 0)
         #expect(mc_blob_reader_read_text(open, .max, &piece, 100, &length, &units, nil) == MC_ERROR_CLOSED && units == 0)
         #expect(mc_blob_reader_seek(open, 7, nil) == MC_ERROR_CLOSED && mc_blob_reader_position(open) == 0)
-        #expect(mc_blob_reader_open(core.pool, value, &other, nil) == MC_ERROR_CLOSED)
+        #expect(mc_blob_reader_open(core.pool, value, nil, &other, nil) == MC_ERROR_CLOSED)
         #expect(mc_blob_collect(core.pool, nil, nil) == MC_ERROR_CLOSED)
         var options = mc_blob_writer_options(unit: MC_BLOB_BYTES, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
         #expect(mc_blob_writer_open(core.pool, &options, &other, nil) == MC_ERROR_CLOSED)

@@ -17,7 +17,7 @@ import Testing
 
     @Test func `zeroed options take bytes of any length, and a length of none is announced by name`() throws {
         let core = try prepared()
-        var options = mc_blob_writer_options(), writer: OpaquePointer?, value: Int64 = 0
+        var options = mc_blob_writer_default_options(), writer: OpaquePointer?, value: Int64 = 0
         try CoreError.check { mc_blob_writer_open(core.pool, &options, &writer, $0) }
         try CoreError.check { mc_blob_writer_write(writer!, "abc", 3, $0) }
         try CoreError.check { mc_blob_writer_finish(writer!, &value, $0) }
@@ -54,7 +54,7 @@ import Testing
         var id: Int64 = 0, reader: OpaquePointer?
         try CoreError.check { mc_blob_writer_finish(writer, &id, $0) }
         mc_blob_writer_free(writer)
-        try CoreError.check { mc_blob_reader_open(core.pool, id, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, id, nil, &reader, $0) }
         var byte: UInt8 = 0, length = 0
         try CoreError.check { mc_blob_reader_read(reader!, &byte, 1, &length, $0) }
         #expect(core.statistics.readers_active == 0)
@@ -82,7 +82,7 @@ import Testing
         try CoreError.check { mc_blob_collect(core.pool, &removed, $0) }
         #expect(removed == 0)
         var reader: OpaquePointer?
-        #expect(mc_blob_reader_open(core.pool, 1, &reader, nil) == MC_ERROR_SQLITE)
+        #expect(mc_blob_reader_open(core.pool, 1, nil, &reader, nil) == MC_ERROR_SQLITE)
     }
 
     @Test func `a value whose row contradicts itself is corrupt`() throws {
@@ -91,7 +91,7 @@ import Testing
         try core.with(writer: true) { try exec($0, sql) }
         for id in Int64(1)...3 {
             var reader: OpaquePointer?
-            #expect(mc_blob_reader_open(core.pool, id, &reader, nil) == MC_ERROR_CORRUPT)
+            #expect(mc_blob_reader_open(core.pool, id, nil, &reader, nil) == MC_ERROR_CORRUPT)
         }
     }
 

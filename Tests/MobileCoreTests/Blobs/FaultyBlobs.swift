@@ -174,7 +174,7 @@ final class FaultyBlobs {
 
     private func withReader(_ value: Int64, _ body: (OpaquePointer) throws -> Void) throws {
         var reader: OpaquePointer?
-        try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
         defer { mc_blob_reader_free(reader) }
         try body(reader!)
     }

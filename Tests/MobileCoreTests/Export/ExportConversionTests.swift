@@ -234,7 +234,7 @@ import Testing
         try #require(sqlite3_prepare_v2(db, "SELECT * FROM t", -1, &statement, nil) == SQLITE_OK)
         defer { sqlite3_finalize(statement) }
         try core.with(writer: true) { try exec($0, "ALTER TABLE t \(change)") }
-        var options = mc_export_options(), rows: OpaquePointer?, row = mc_export_row(), hasRow = false
+        var options = mc_export_default_options(), rows: OpaquePointer?, row = mc_export_row(), hasRow = false
         let sums = try Self.pass()
         defer { mc_row_digest_pass_free(sums) }
         if isSummed { (options.sums, options.summed_first, options.summed_count) = (sums, 1, 2) }
@@ -254,7 +254,7 @@ import Testing
 
     @Test func `options that contradict each other are refused`() throws {
         let column = Column(type: MC_COLUMN_INTEGER, sql: nil)
-        var options = mc_export_options(), rows: OpaquePointer?
+        var options = mc_export_default_options(), rows: OpaquePointer?
         let sql: [UnsafePointer<CChar>?] = [nil]
         try core.with { (connection) throws in
             try withStatement(connection, "SELECT 1") { (statement) throws in

@@ -70,7 +70,7 @@ import Testing
     @Test func `a zeroed check-out waits, as long as the pool's options say`() throws {
         let core = try CorePool { $0.busy_timeout_ns = 20_000_000 }
         let writer = try core.checkOut(writer: true, loose: true)
-        var checkout = mc_checkout(), connection: OpaquePointer?
+        var checkout = mc_default_checkout(), connection: OpaquePointer?
         checkout.writer = true
         let began = ContinuousClock.now
         let error = #expect(throws: CoreError.self) { try CoreError.check { mc_pool_checkout(core.pool, &checkout, &connection, $0) } }
@@ -84,7 +84,7 @@ import Testing
         let core = try CorePool()
         let error = #expect(throws: CoreError.self) { _ = try core.checkOut(timeout: -3) }
         #expect(error?.code == MC_ERROR_MISUSE && error?.message == "check-out with a timeout of -3 ns: use 1 or more, or one of MC_WAIT_...")
-        var checkout = mc_checkout(), refused = MC_OK
+        var checkout = mc_default_checkout(), refused = MC_OK
         checkout.timeout_ns = .min
         withUnsafeMutablePointer(to: &refused) { refused in
             mc_pool_checkout_later(

@@ -225,14 +225,14 @@ import Testing
         let bytes = (0..<20_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
         let value = try core.writeBlob(bytes, chunkSize: 1500), text = try core.writeBlob(Array("añ€".utf8), unit: MC_BLOB_SCALARS)
         var reader: OpaquePointer?, piece = [UInt8](repeating: 0, count: 100), length = 0
-        try CoreError.check { mc_blob_reader_open(core.pool, value, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, value, nil, &reader, $0) }
         for position in [9000, 50, 9050, 0] {
             try CoreError.check { mc_blob_reader_seek(reader!, Int64(position), $0) }
             try CoreError.check { mc_blob_reader_read(reader!, &piece, 100, &length, $0) }
             #expect(piece == Array(bytes[position..<position + 100]))
         }
         mc_blob_reader_free(reader)
-        try CoreError.check { mc_blob_reader_open(core.pool, text, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(core.pool, text, nil, &reader, $0) }
         var characters = [CChar](repeating: 0, count: 100), units: Int64 = 0
         try CoreError.check { mc_blob_reader_read_text(reader!, -1, &characters, 100, &length, &units, $0) }
         #expect(length == 0 && units == 0 && mc_blob_reader_position(reader!) == 0)

@@ -172,7 +172,7 @@ import Testing
         var reader: OpaquePointer?
         try other.with { connection in
             fault_memory_fail_after(0, true)
-            #expect(mc_blob_reader_open(other.pool, value, &reader, nil) == MC_ERROR_NO_MEMORY)
+            #expect(mc_blob_reader_open(other.pool, value, nil, &reader, nil) == MC_ERROR_NO_MEMORY)
             #expect(mc_column_value_open(mc_connection_sqlite(connection), "t", "x", 1, &reader, nil) == MC_ERROR_NO_MEMORY)
             fault_memory_fail_after(-1, false)
         }

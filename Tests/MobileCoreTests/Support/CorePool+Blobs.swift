@@ -37,7 +37,7 @@ extension CorePool {
     /// Reads the whole value in pieces.
     func readBlob(_ value: Int64, from position: Int64 = 0, pieces: Int = 1 << 20) throws -> [UInt8] {
         var reader: OpaquePointer?
-        try CoreError.check { mc_blob_reader_open(pool, value, &reader, $0) }
+        try CoreError.check { mc_blob_reader_open(pool, value, nil, &reader, $0) }
         defer { mc_blob_reader_free(reader) }
         try CoreError.check { mc_blob_reader_seek(reader!, position, $0) }
         var result: [UInt8] = [], piece = [UInt8](repeating: 0, count: pieces), length = 1

@@ -44,7 +44,7 @@ import Testing
         defer { mc_blob_unpin(store.pool, value) }
 
         var reader: OpaquePointer?
-        #expect(mc_blob_reader_open(store.pool, value, &reader, nil) == MC_OK)
+        #expect(mc_blob_reader_open(store.pool, value, nil, &reader, nil) == MC_OK)
         defer { mc_blob_reader_free(reader) }
         try perform("POST", server, context: UnsafeMutableRawPointer(reader!)) { request in
             request.length = mc_blob_reader_description(reader!).bytes
@@ -84,7 +84,7 @@ import Testing
         defer { mc_blob_unpin(store.pool, value) }
         try store.execute("DELETE FROM _mc_chunk WHERE id = (SELECT max(id) FROM _mc_chunk)")
         var reader: OpaquePointer?
-        #expect(mc_blob_reader_open(store.pool, value, &reader, nil) == MC_OK)
+        #expect(mc_blob_reader_open(store.pool, value, nil, &reader, nil) == MC_OK)
         defer { mc_blob_reader_free(reader) }
         let error = #expect(throws: TransportFailure.self) {
             try perform("POST", server, context: UnsafeMutableRawPointer(reader!)) { request in
@@ -147,7 +147,9 @@ private final class BlobFile {
     deinit { mc_pool_free(pool) }
 
     func openWriter(_ unit: mc_blob_unit = MC_BLOB_BYTES) throws -> OpaquePointer {
-        var options = mc_blob_writer_options(unit: unit, length: -1, chunk_size: 0, timeout_ns: Int64(MC_WAIT_FOREVER))
+        var options = mc_blob_writer_options(
+            size: MemoryLayout<mc_blob_writer_options>.size, version: MC_VERSION_NUMBER, unit: unit, length: -1, chunk_size: 0,
+            timeout_ns: Int64(MC_WAIT_FOREVER))
         var writer: OpaquePointer?
         #expect(mc_blob_writer_open(pool, &options, &writer, nil) == MC_OK)
         return try #require(writer)
@@ -156,7 +158,9 @@ private final class BlobFile {
     func execute(_ sql: String) throws { try onWriter { mc_connection_exec($0, sql, sql.utf8.count, nil, nil) } }
 
     private func onWriter(_ body: (OpaquePointer) -> mc_status) throws {
-        var checkout = mc_checkout(writer: true, is_long: false, loose: false, timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
+        var checkout = mc_checkout(
+            size: MemoryLayout<mc_checkout>.size, version: MC_VERSION_NUMBER, writer: true, is_long: false, loose: false,
+            timeout_ns: Int64(MC_WAIT_FOREVER), label: nil, ticket: nil)
         var connection: OpaquePointer?
         #expect(mc_pool_checkout(pool, &checkout, &connection, nil) == MC_OK)
         #expect(body(try #require(connection)) == MC_OK)
