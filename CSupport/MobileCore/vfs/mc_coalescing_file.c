@@ -162,8 +162,8 @@ int mc_coalescing_open(sqlite3_vfs *base, const char *name, sqlite3_file *file, 
         return code;
     }
     if ((flags & SQLITE_OPEN_MAIN_DB) != 0) {
-        // Without shared memory (version 1) the end of a transaction is not seen: no frame can be held back safely.
-        if (real->pMethods->iVersion < 2) {
+        // Without shared memory the end of a transaction is not seen: no frame can be held back safely.
+        if (real->pMethods->iVersion < 2 || real->pMethods->xShmMap == NULL) {
             (void)real->pMethods->xClose(real);
             return base->xOpen(base, name, file, flags, out_flags);
         }

@@ -40,6 +40,15 @@ import Testing
         #expect(error?.code == MC_ERROR_LIMIT && error?.message.hasSuffix("its name is too long to build on") == true)
     }
 
+    /// SQLite's storage in memory has a later version, and no shared memory.
+    @Test func `a base without shared memory has no log, which is a result and no crash`() throws {
+        let database = try SQLiteHandle("/\(UUID().uuidString)", layer: layer(over: "memdb"))
+        defer { database.close() }
+        #expect(try database.first("PRAGMA journal_mode = wal") != ["wal"])
+        try database.run("CREATE TABLE t (x); INSERT INTO t VALUES (7)")
+        #expect(try database.first("SELECT * FROM t") == ["7"])
+    }
+
     @Test func `a base of the first version, without a clock of 64 bits, is built on`() throws {
         let old = OtherVFS("first-version-\(UUID().uuidString)", version: 1)
         let directory = try TemporaryDirectory(in: quickDirectory)
