@@ -65,7 +65,7 @@ let package = Package(
         .target(name: "MobileExecution", swiftSettings: swift),
 
         // Shared by client and server.
-        .target(name: "MobileStore", dependencies: ["MobileCore", "MobileZlib", "MobileExecution"], swiftSettings: swiftOverC),
+        .target(name: "MobileStore", dependencies: ["MobileCore", "MobileSQLite", "MobileZlib", "MobileExecution"], swiftSettings: swiftOverC),
         .target(name: "MobileModel", exclude: ["JSONSchema/mbo.schema.json"], swiftSettings: swift),
         .target(name: "MobileCrypto", dependencies: ["CMobileCrypto"], swiftSettings: swift),
         .target(name: "MobileTransport", dependencies: ["CMobileTransport", "MobileExecution"], swiftSettings: swift),

@@ -27,6 +27,7 @@ MC_NONNULL_BEGIN
 typedef struct mc_pool mc_pool;
 typedef struct mc_connection mc_connection;
 typedef struct mc_ticket mc_ticket;
+struct sqlite3;
 
 /// The time at which a transaction is on the disk. The numbers are those of `PRAGMA synchronous`.
 typedef enum mc_synchronous {
@@ -48,6 +49,20 @@ typedef struct mc_log_warning {
     const char *MC_NULLABLE reader;  ///< label of the oldest check-out of a reader; NULL: the reader is in another process or pool
     int64_t reader_age_ns;           ///< time since its check-out; 0 when it is not known
 } mc_log_warning;
+
+/// Called for each connection of a pool, the writer and every reader, also for those that are opened later, before any statement of the
+/// pool and its users: on the thread that opens the connection, and for several connections at the same time. `handle` is the connection's,
+/// for keys (`PRAGMA key`, or what the library has), functions, collations, modules, extensions, ATTACH and temporary tables: what one
+/// connection has and SQL needs must be there on all of them.
+///
+/// It returns MC_OK, or another status with a message in `error->message`; the opening of the pool, or the check-out that opens a
+/// reader, then fails with both. Without a message, it has that of the last failure of `handle`. `error` is never NULL.
+///
+/// It runs before the pool's own settings: the journal mode, foreign keys and so on are not in force yet, and a new file has no page size.
+/// It does not read or write `main`, for which a key is the only exception, does not leave a transaction open (MC_ERROR_MISUSE), does not
+/// use the pool, and does not keep `handle`, close it, or set its busy handler, its hooks (update, preupdate, commit, rollback, log) and
+/// its trace, which are the pool's. A function of its own does not replace one of the core, whose names begin with "mc_".
+typedef mc_status (*mc_connection_opened)(void *MC_NULLABLE context, struct sqlite3 *handle, bool is_writer, mc_error *error);
 
 /// The options of a pool. Start from `mc_pool_default_options`.
 typedef struct mc_pool_options {
@@ -81,6 +96,8 @@ typedef struct mc_pool_options {
     /// thread and after its commit. Keep it short.
     void (*MC_NULLABLE warn)(void *MC_NULLABLE context, const mc_log_warning *warning);
     void *MC_NULLABLE warn_context;
+    mc_connection_opened MC_NULLABLE opened;  ///< called for each connection when it opens
+    void *MC_NULLABLE opened_context;
 } mc_pool_options;
 
 /// The settings in force, read back from the open database.
@@ -105,7 +122,7 @@ typedef struct mc_pool_settings {
 void mc_pool_fill_options(mc_pool_options *options, size_t size, int version);
 
 /// Returns the defaults: 4096, 2 readers, 10 MB, no mmap, normal, WAL, checkpoint at 1000 pages, log limit 1 GB, journal size limit 64 MB,
-/// 64 statements, secure delete as built, no foreign keys, a file that does not exist is created, coalesced log writes, 30 s.
+/// 64 statements, secure delete as built, no foreign keys, a file that does not exist is created, coalesced log writes, 30 s, no callbacks.
 static inline mc_pool_options mc_pool_default_options(void)
 {
     mc_pool_options options;
@@ -115,8 +132,8 @@ static inline mc_pool_options mc_pool_default_options(void)
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
 /// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was created.
-/// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file or folder,
-/// or a folder in place of the file),
+/// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file or
+/// folder, or a folder in place of the file), what `opened` returns,
 /// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
                                    mc_error *MC_NULLABLE error);

@@ -60,7 +60,7 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
 {
     char sql[64];
     sqlite3_stmt *statement = NULL;
-    sqlite3_snprintf(sizeof sql, sql, "PRAGMA %s", name);
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA main.%s", name);
     int code = sqlite3_prepare_v2(connection->db, sql, -1, &statement, NULL);
     if (code == SQLITE_OK) {
         if (sqlite3_step(statement) == SQLITE_ROW)
@@ -73,7 +73,7 @@ mc_status mc_connection_pragma(mc_connection *connection, const char *name, int6
 static mc_status set(mc_connection *connection, const char *name, int64_t value, mc_error *error)
 {
     char sql[64];
-    sqlite3_snprintf(sizeof sql, sql, "PRAGMA %s = %lld", name, (long long)value);
+    sqlite3_snprintf(sizeof sql, sql, "PRAGMA main.%s = %lld", name, (long long)value);  // not of databases that `opened` has attached
     const int code = sqlite3_exec(connection->db, sql, NULL, NULL, NULL);
     return code == SQLITE_OK ? MC_OK : mc_fail_sqlite(error, connection->db, code, "set %s to %" PRId64, name, value);
 }
@@ -86,7 +86,7 @@ static mc_status set_journal(mc_connection *connection, mc_error *error)
         return MC_OK;
     sqlite3_stmt *statement = NULL;
     bool is_wal = false;
-    int code = sqlite3_prepare_v2(connection->db, "PRAGMA journal_mode = WAL", -1, &statement, NULL);
+    int code = sqlite3_prepare_v2(connection->db, "PRAGMA main.journal_mode = WAL", -1, &statement, NULL);
     if (code == SQLITE_OK) {
         if (sqlite3_step(statement) == SQLITE_ROW) {
             const unsigned char *mode = sqlite3_column_text(statement, 0);
@@ -168,6 +168,30 @@ static mc_status watch(mc_connection *writer, mc_error *error)
     return MC_OK;
 }
 
+/// Lets the program prepare the connection.
+static mc_status call_opened(const mc_connection *connection, mc_error *error)
+{
+    const mc_pool *const pool = connection->pool;
+    mc_error failure = {.byte_offset = -1};
+    if (pool->options.opened == NULL)
+        return MC_OK;
+    const mc_status status = pool->options.opened(pool->options.opened_context, connection->db, connection->is_writer, &failure);
+    if (status == MC_OK && sqlite3_get_autocommit(connection->db) == 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "open \"%s\": the callback for connections has left a transaction open; end it", pool->path);
+    if (status == MC_OK || error == NULL)
+        return status;
+    const int code = sqlite3_extended_errcode(connection->db);
+    failure.message[MC_ERROR_MESSAGE_SIZE - 1] = '\0';
+    if (failure.message[0] != '\0')
+        *error = failure;
+    else if (code != SQLITE_OK)
+        (void)mc_fail_sqlite(error, connection->db, code, "open \"%s\": the callback for connections", pool->path);
+    else
+        (void)mc_fail(error, status, "open \"%s\": the callback for connections has failed without a reason", pool->path);
+    error->code = status;
+    return status;
+}
+
 mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc_error *error)
 {
     *out = NULL;
@@ -183,6 +207,8 @@ mc_status mc_connection_open(mc_pool *pool, bool writer, mc_connection **out, mc
     mc_status status = mc_file_open(connection, error);
     if (status == MC_OK && sqlite3_busy_handler(connection->db, wait_while_busy, connection) != SQLITE_OK)
         status = mc_fail(error, MC_ERROR_NO_MEMORY, "no memory for a connection");
+    if (status == MC_OK)
+        status = call_opened(connection, error);
     if (status == MC_OK)
         status = apply_options(connection, error);
     if (status == MC_OK)

@@ -8,8 +8,8 @@
 
 enum { PAGE_SIZE_SMALLEST = 1024, PAGE_SIZE_LARGEST = 65536, PAGE_SIZE_DEFAULT = 4096 };
 
-/// The size of the first version of the options.
-enum { FIRST_SIZE = sizeof(mc_pool_options) };
+/// The size of the options before `opened` was added.
+enum { FIRST_SIZE = offsetof(mc_pool_options, opened) };
 
 void mc_pool_fill_options(mc_pool_options *options, size_t size, int version)
 {

@@ -7,6 +7,20 @@ public struct ConnectionProfile: Sendable {
     /// The database file. SMP 2.3: `databaseFile`.
     public var path: String
 
+    /// The function called with each connection when it is opened, the writer and every reader, before anything of the database is read: for functions,
+    /// collations, attached databases, keys and temporary tables.
+    ///
+    /// It is called on the thread that opens the connection, and may be called by several at the same time. When it throws, opening the database, or the read
+    /// that needed a further reader, throws its ``StoreError`` (any other error as ``StoreError/Code/sqlite``). It must not use the `Database`,
+    /// change the database itself, or leave a transaction open.
+    ///
+    ///     var profile = ConnectionProfile(path: path)
+    ///     profile.prepareConnection = { connection in
+    ///         try connection.addCollation("by_length") { $0.utf8.count - $1.utf8.count }
+    ///         try connection.attach(archive, as: "archive")
+    ///     }
+    public var prepareConnection: (@Sendable (OpeningConnection) throws -> Void)?
+
     /// The size of a database page in bytes: a power of two from 1024 to 65536; a negative value (the default) means 4096.
     /// It applies to new files only: an existing file keeps its page size. SMP 2.3: `pageSize`.
     public var pageSize: Int

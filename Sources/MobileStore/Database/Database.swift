@@ -29,7 +29,7 @@ internal import MobileExecution
     let sparePage = SparePage()
 
     /// The contexts of the pool's callbacks; they live until the pool is freed.
-    private let sinks: (trace: TraceSink, warning: WarningSink?)
+    private let sinks: (trace: TraceSink, warning: WarningSink?, opening: OpeningSink?)
 
     /// Opens the file of the profile, and creates it where the profile allows this.
     ///
@@ -41,6 +41,7 @@ internal import MobileExecution
     ///   (another process keeps it locked), `.io`, `.sqlite`.
     public init(_ profile: ConnectionProfile) throws(StoreError) {
         let trace = TraceSink(profile.trace), warning = profile.warning.map(WarningSink.init)
+        let opening = profile.prepareConnection.map(OpeningSink.init)
         // One thread for each connection, and 8 for timers, for opening readers and for closing.
         queue = BlockingWork(threads: max(1, min(64, profile.maxConnections)) + 8)
         var options = unsafe try mc_pool_options(profile)
@@ -51,6 +52,10 @@ internal import MobileExecution
             unsafe options.warn = WarningSink.callback
             unsafe options.warn_context = Unmanaged.passUnretained(warning).toOpaque()
         }
+        if let opening {
+            unsafe options.opened = OpeningSink.callback
+            unsafe options.opened_context = Unmanaged.passUnretained(opening).toOpaque()
+        }
         var pool: OpaquePointer?
         let vfs = try StorageLayer.register(profile.storageLayers)
         try unsafe StoreError.check { error in
@@ -60,7 +65,7 @@ internal import MobileExecution
             }
         }
         unsafe self.pool = pool!  // MC_OK promises a pool
-        sinks = (trace, warning)
+        sinks = (trace, warning, opening)
         path = profile.path
         connectionTimeout = profile.connectionTimeout
         var settings = mc_pool_settings()

@@ -110,7 +110,7 @@ import Testing
     }
 
     /// The size of pool options before fields were added to them.
-    private var firstPoolOptions: Int { MemoryLayout<mc_pool_options>.size }
+    private var firstPoolOptions: Int { MemoryLayout<mc_pool_options>.offset(of: \.opened)! }
 
     @Test func `programs learn the versions of the core and of SQLite`() {
         #expect(String(cString: mc_version()) == MC_VERSION && mc_version_number() == MC_VERSION_NUMBER)
