@@ -98,6 +98,8 @@ typedef struct mc_pool_options {
     void *MC_NULLABLE warn_context;
     mc_connection_opened MC_NULLABLE opened;  ///< called for each connection when it opens
     void *MC_NULLABLE opened_context;
+    bool in_memory;  ///< the path is the name of a database in memory, see `mc_pool_open`
+    bool uri;        ///< the path is a URI, see `mc_pool_open`
 } mc_pool_options;
 
 /// The settings in force, read back from the open database.
@@ -116,6 +118,7 @@ typedef struct mc_pool_settings {
     bool read_only;
     bool coalesces_log_writes;  ///< the layer is in use, and the journal is a write-ahead log
     char journal_mode[16];      ///< "wal", "delete", "truncate", "persist", "memory" or "off"
+    bool in_memory;
 } mc_pool_settings;
 
 /// Fills options of `size` bytes, for a program that was compiled with this `version`. Programs call `mc_pool_default_options`.
@@ -131,9 +134,22 @@ static inline mc_pool_options mc_pool_default_options(void)
 }
 
 /// Opens the database file `path` (UTF-8, NUL-terminated, copied) with its writer; with `read_only`, with its first reader.
+///
+/// With `in_memory`, the database is in memory and gone when the last pool that has it is closed. An empty path and ":memory:" (which needs
+/// no option) are a database of this pool alone; any other path is a name, and all pools of the process that open it have one database. It
+/// works as a file does, with a write-ahead log and readers that never wait (mc_vfs.h), except that nothing waits for a disk, that nothing
+/// survives the process, and that no other process has it. So `synchronous`, `coalesces_log_writes` and `mmap_bytes` have no effect, and
+/// `vfs` is refused.
+///
+/// With `uri`, `path` is "file:PATH?NAME=VALUE&...", with "%20" and the like in path and values. A parameter sets the option of its
+/// meaning, and is refused where it contradicts an option that is set: "mode" (ro: `read_only`; rw: no file is created; rwc: as the options
+/// say; memory: `in_memory`, with a name of other pools only with "cache=shared"), "immutable" (0 or 1), "vfs", "cache" (private; shared
+/// for memory only). "nolock=1" is refused for files that can change. All others ("psow", "modeof" and those of a VFS) go to the VFS.
+/// Without `uri` a path is never a URI, also if it begins with "file:".
+///
 /// On success `*out` is a pool that the caller owns and gives to `mc_pool_free`; on failure it is NULL and no file was created.
-/// Fails with MC_ERROR_MISUSE (an option out of its range: the message names it), MC_ERROR_NOT_FOUND (no such file or
-/// folder, or a folder in place of the file), what `opened` returns,
+/// Fails with MC_ERROR_MISUSE (an option out of its range, or a contradiction: the message names it), MC_ERROR_NOT_FOUND (no such file or
+/// folder, or a folder in place of the file; no such name in memory), what `opened` returns,
 /// MC_ERROR_CORRUPT (not a database), MC_ERROR_TIMEOUT (another process keeps it locked), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_pool_open(const char *path, const mc_pool_options *options, mc_pool *MC_NULLABLE *MC_NONNULL out,
                                    mc_error *MC_NULLABLE error);

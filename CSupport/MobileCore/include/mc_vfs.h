@@ -32,6 +32,17 @@ enum { MC_VFS_NAME_SIZE = 128 };
 /// Fails with MC_ERROR_NOT_FOUND (no such base), MC_ERROR_LIMIT (its name is too long), MC_ERROR_NO_MEMORY, MC_ERROR_SQLITE.
 MC_MUST_USE mc_status mc_vfs_coalescing(const char *MC_NULLABLE base, char *name, mc_error *MC_NULLABLE error);
 
+/// Registers the storage of databases in memory and writes its name to `name`, which has room for MC_VFS_NAME_SIZE bytes. Registering it
+/// again gives the same name. A pool uses it for `in_memory` of its options; the same name lets a connection of the program's own open a
+/// named one.
+///
+/// Unlike SQLite's own databases in memory (":memory:", "memdb"), which have no write-ahead log, so that a reader waits for the writer and
+/// the writer for each reader, its files have all that files on a disk have but the disk: several connections of this process, locks,
+/// shared memory and so a write-ahead log. A file lasts as long as it is open. Names have at most 1024 bytes, and belong to no folder.
+///
+/// Fails with MC_ERROR_NO_MEMORY, MC_ERROR_NOT_FOUND (SQLite has no VFS of the system), MC_ERROR_SQLITE.
+MC_MUST_USE mc_status mc_vfs_memory(char *name, mc_error *MC_NULLABLE error);
+
 struct sqlite3;
 
 /// Returns whether an open database writes through that layer.

@@ -66,36 +66,26 @@ static mc_status fail_to_open(const char *path, bool must_exist, int sqlite_code
     return result;
 }
 
-/// The URI of a file that does not change; NULL without memory. SQLite neither locks it nor looks for its log.
-static char *immutable_uri(const char *path)
+/// Opens a file by its URI, where its path alone does not say how.
+static int open_uri(mc_connection *connection, int flags, const char *vfs)
 {
-    sqlite3_str *const uri = sqlite3_str_new(NULL);
-    sqlite3_str_appendall(uri, "file:");
-    for (size_t at = 0; path[at] != '\0'; at++) {
-        const char byte = path[at];
-        const bool is_plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '.'
-            || byte == '-' || byte == '_' || (byte == '/' && at != 1);  // two slashes would begin the name of a host
-        if (is_plain)
-            sqlite3_str_appendchar(uri, 1, byte);
-        else
-            sqlite3_str_appendf(uri, "%%%02X", (unsigned char)byte);
-    }
-    sqlite3_str_appendall(uri, "?immutable=1");
-    return sqlite3_str_finish(uri);
-}
-
-static int open_immutable(mc_connection *connection, int flags)
-{
-    char *const uri = immutable_uri(connection->pool->path);
-    const int code = uri != NULL ? sqlite3_open_v2(uri, &connection->db, flags | SQLITE_OPEN_URI, connection->pool->vfs) : SQLITE_NOMEM;
+    const mc_pool *const pool = connection->pool;
+    char *const uri = mc_uri_write(pool->path, pool->options.immutable, pool->parameters);
+    const int code = uri != NULL ? sqlite3_open_v2(uri, &connection->db, flags | SQLITE_OPEN_URI, vfs) : SQLITE_NOMEM;
     sqlite3_free(uri);
     return code;
+}
+
+/// Whether SQLite has to be given a URI. Some systems' libraries take each path that begins with "file:" for one.
+static bool needs_uri(const mc_pool *pool)
+{
+    return pool->options.immutable || pool->parameters != NULL || strncmp(pool->path, "file:", 5) == 0;
 }
 
 void mc_file_note(mc_pool *pool)
 {
     struct stat status;
-    pool->knows_file = stat(pool->path, &status) == 0;
+    pool->knows_file = !pool->options.in_memory && stat(pool->path, &status) == 0;
     if (!pool->knows_file)
         return;
     pool->device = (uint64_t)status.st_dev;
@@ -136,9 +126,8 @@ mc_status mc_file_open(mc_connection *connection, mc_error *error)
         flags |= SQLITE_OPEN_READWRITE | (connection->is_writer && pool->options.creates_file ? SQLITE_OPEN_CREATE : 0);
     else
         flags |= SQLITE_OPEN_READONLY;
-    const int code = pool->options.immutable
-        ? open_immutable(connection, flags)
-        : sqlite3_open_v2(pool->path, &connection->db, flags, connection->is_writer ? pool->writer_vfs : pool->vfs);
+    const char *const vfs = connection->is_writer ? pool->writer_vfs : pool->vfs;
+    const int code = needs_uri(pool) ? open_uri(connection, flags, vfs) : sqlite3_open_v2(pool->path, &connection->db, flags, vfs);
     // SQLite opens a file that may not be written for reading, and complains at the first write.
     if (code == SQLITE_OK && (flags & SQLITE_OPEN_READWRITE) && sqlite3_db_readonly(connection->db, "main") == 1) {
         const mc_status status = mc_fail(error, MC_ERROR_IO, "open \"%s\": the user of this process may only read it", pool->path);
@@ -148,6 +137,8 @@ mc_status mc_file_open(mc_connection *connection, mc_error *error)
     }
     if (code == SQLITE_OK)
         return check_file(connection, error);
+    if ((code & 0xFF) == SQLITE_CANTOPEN && pool->options.in_memory)
+        return mc_fail(error, MC_ERROR_NOT_FOUND, "open \"%s\": this process has no database in memory of this name", pool->path);
     if ((code & 0xFF) == SQLITE_CANTOPEN)
         return fail_to_open(pool->path, !(flags & SQLITE_OPEN_CREATE), code, connection->db, error);
     return mc_fail_sqlite(error, connection->db, code, "open \"%s\"", pool->path);

@@ -1,9 +1,13 @@
 /// mc_pool.c: opens and closes a pool.
+#include <string.h>
+
 #include "base/mc_memory.h"
 #include "mc_vfs.h"
 #include "pool/mc_checkout.h"
 
 enum { LOOK_AGAIN_NS = 10 * 1000 * 1000 };
+
+static const char MEMORY[] = ":memory:";
 
 static mc_status fail_memory(mc_error *error)
 {
@@ -13,27 +17,43 @@ static mc_status fail_memory(mc_error *error)
 static void free_texts(mc_pool *pool)
 {
     mc_free(pool->path);
+    mc_free(pool->parameters);
     mc_free(pool->vfs);
     mc_free(pool->writer_vfs);
 }
 
-/// Copies the path and the names of the VFSs.
-static mc_status copy_texts(mc_pool *pool, const char *path, const mc_pool_options *options, mc_error *error)
+/// The path of the pool's database; that of one in memory for this pool alone is like no other. NULL without memory.
+static char *own_path(const mc_pool *pool, const char *path)
 {
-    char name[MC_VFS_NAME_SIZE];
-    const char *writer_vfs = options->vfs;
-    if (options->coalesces_log_writes && !options->read_only) {
-        const mc_status status = mc_vfs_coalescing(options->vfs, name, error);
-        if (status != MC_OK)
-            return status;
-        writer_vfs = name;
+    char name[40];
+    if (!pool->options.in_memory || (path[0] != '\0' && strcmp(path, MEMORY) != 0))
+        return mc_copy_text(path);
+    sqlite3_snprintf(sizeof name, name, "%s%llx", MEMORY, (unsigned long long)(uintptr_t)pool);
+    return mc_copy_text(name);
+}
+
+/// Copies the path, the parameters of a URI, and the names of the VFSs.
+static mc_status copy_texts(mc_pool *pool, const char *path, const char *parameters, const mc_pool_options *options, mc_error *error)
+{
+    char name[MC_VFS_NAME_SIZE], layer[MC_VFS_NAME_SIZE];
+    const char *vfs = options->vfs, *writer_vfs = options->vfs;
+    mc_status status = MC_OK;
+    if (options->in_memory) {
+        status = mc_vfs_memory(name, error);
+        vfs = writer_vfs = name;
+    } else if (options->coalesces_log_writes && !options->read_only) {
+        status = mc_vfs_coalescing(options->vfs, layer, error);
+        writer_vfs = layer;
     }
-    pool->path = mc_copy_text(path);
-    pool->vfs = options->vfs != NULL ? mc_copy_text(options->vfs) : NULL;
+    if (status != MC_OK)
+        return status;
+    pool->path = own_path(pool, path);
+    pool->parameters = parameters != NULL ? mc_copy_text(parameters) : NULL;
+    pool->vfs = vfs != NULL ? mc_copy_text(vfs) : NULL;
     pool->writer_vfs = writer_vfs != NULL ? mc_copy_text(writer_vfs) : NULL;
     pool->options.vfs = pool->vfs;
-    const bool is_complete =
-        pool->path != NULL && (pool->vfs != NULL || options->vfs == NULL) && (pool->writer_vfs != NULL || writer_vfs == NULL);
+    const bool is_complete = pool->path != NULL && (pool->parameters != NULL || parameters == NULL) && (pool->vfs != NULL || vfs == NULL)
+        && (pool->writer_vfs != NULL || writer_vfs == NULL);
     return is_complete ? MC_OK : fail_memory(error);
 }
 
@@ -53,7 +73,7 @@ static mc_status init_locks(mc_pool *pool, mc_error *error)
     return MC_OK;
 }
 
-static mc_status create_pool(const char *path, const mc_pool_options *options, mc_pool **out, mc_error *error)
+static mc_status create_pool(const char *path, const char *parameters, const mc_pool_options *options, mc_pool **out, mc_error *error)
 {
     mc_pool *pool = mc_allocate_zeroed(1, sizeof *pool);
     *out = NULL;
@@ -61,7 +81,7 @@ static mc_status create_pool(const char *path, const mc_pool_options *options, m
         return fail_memory(error);
     pool->options = *options;
     atomic_init(&pool->observer_version, 1);
-    mc_status status = copy_texts(pool, path, options, error);
+    mc_status status = copy_texts(pool, path, parameters, options, error);
     if (status == MC_OK)
         status = init_locks(pool, error);
     if (status != MC_OK) {
@@ -109,22 +129,37 @@ static void free_pool(mc_pool *pool)
     mc_free(pool);
 }
 
+/// Makes a pool of the program's options and path, without a connection.
+static mc_status make_pool(const char *path, const mc_pool_options *given, mc_pool **out, mc_error *error)
+{
+    mc_pool_options options;
+    mc_uri uri = {NULL, NULL, NULL};
+    *out = NULL;
+    mc_status status = mc_pool_take_options(given, &options, error);
+    if (status == MC_OK && options.uri) {
+        status = mc_uri_read(path, &options, &uri, error);
+        path = uri.path;
+    }
+    if (status == MC_OK) {
+        options.in_memory = options.in_memory || (!options.uri && strcmp(path, MEMORY) == 0);
+        status = mc_pool_check_options(path, &options, error);
+    }
+    if (status == MC_OK)
+        status = create_pool(path, uri.parameters, &options, out, error);
+    mc_uri_free(&uri);
+    return status;
+}
+
 mc_status mc_pool_open_with_hooks(const char *path, const mc_pool_options *given, const mc_pool_hooks *const *hooks, size_t count,
                                   mc_pool **out, mc_error *error)
 {
     mc_pool *pool = NULL;
     mc_connection *first = NULL;
-    mc_pool_options taken;
-    const mc_pool_options *const options = &taken;
     *out = NULL;
-    mc_status status = mc_pool_take_options(given, &taken, error);
-    if (status == MC_OK)
-        status = mc_pool_check_options(path, options, error);
+    mc_status status = make_pool(path, given, &pool, error);
     if (status != MC_OK)
         return status;
-    status = create_pool(path, options, &pool, error);
-    if (status != MC_OK)
-        goto done;
+    const mc_pool_options *const options = &pool->options;
     status = mc_pool_hooks_make(pool, hooks, count, error);
     if (status != MC_OK)
         goto done;

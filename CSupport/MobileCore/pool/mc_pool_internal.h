@@ -125,7 +125,8 @@ struct mc_pool {
     pthread_mutex_t mutex;
     pthread_cond_t drained;  ///< no connection is in use, and no wait is open
     char *path;
-    bool knows_file;  ///< whether `device` and `inode` count: not for files that the VFS keeps elsewhere
+    char *parameters;  ///< of a URI, for the VFS: "&NAME=VALUE...", encoded; NULL: none
+    bool knows_file;   ///< whether `device` and `inode` count: not for files that the VFS keeps elsewhere
     uint64_t device;
     uint64_t inode;
     char *vfs;         ///< of the readers, copied; NULL: the system's
@@ -165,6 +166,16 @@ unsigned long long mc_thread_number(void);
 mc_status mc_pool_take_options(const mc_pool_options *given, mc_pool_options *options, mc_error *error);
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error);
 mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_error *error);
+
+/// mc_uri.c: the parts of a URI, allocated; freeing takes a zeroed one. Reading sets the options that the parameters name.
+typedef struct mc_uri {
+    char *path, *vfs;  ///< `vfs` is NULL without the parameter
+    char *parameters;  ///< of the VFS, as `mc_pool.parameters`
+} mc_uri;
+mc_status mc_uri_read(const char *text, mc_pool_options *options, mc_uri *uri, mc_error *error);
+void mc_uri_free(mc_uri *uri);
+/// Writes the URI of a file; NULL without memory. `parameters` may be NULL; sqlite3_free frees it.
+char *mc_uri_write(const char *path, bool immutable, const char *parameters);
 
 /// mc_pool_hooks.c calls the hooks of the folders above: before the first connection, after each opening of a connection, after the last
 /// closing, and when the pool is freed.

@@ -61,18 +61,28 @@ static mc_status check_page_size(int size, mc_error *error)
                    PAGE_SIZE_SMALLEST, PAGE_SIZE_LARGEST, PAGE_SIZE_DEFAULT);
 }
 
-static mc_status check_path(const char *path, mc_error *error)
+static mc_status check_path(const char *path, const mc_pool_options *options, mc_error *error)
 {
-    if (path[0] == '\0' || strcmp(path, ":memory:") == 0)
-        return mc_fail(error, MC_ERROR_MISUSE,
-                       "database path \"%s\": name a file; the connections of a pool share no other kind of database", path);
+    static const char PRIVATE[] = ":memory:";
+    if (!options->in_memory)
+        return path[0] != '\0' ? MC_OK : mc_fail(error, MC_ERROR_MISUSE, "database path \"\": name a file, or \":memory:\"");
+    const bool is_private = path[0] == '\0' || strcmp(path, PRIVATE) == 0;
+    if (!is_private && strncmp(path, PRIVATE, sizeof PRIVATE - 1) == 0)
+        return mc_fail(error, MC_ERROR_MISUSE, "database in memory \"%s\": choose a name that does not begin with \"%s\"", path, PRIVATE);
+    if (options->immutable || (options->read_only && is_private))
+        return mc_fail(error, MC_ERROR_MISUSE, "database in memory \"%s\": it %s", path,
+                       options->immutable ? "is never immutable; leave that option out"
+                                          : "would be empty for reading only; open one with a name, or a file");
+    if (options->vfs != NULL)
+        return mc_fail(error, MC_ERROR_MISUSE, "database in memory \"%s\": it has no storage layers, and no VFS \"%.80s\"", path,
+                       options->vfs);
     return MC_OK;
 }
 
 mc_status mc_pool_check_options(const char *path, const mc_pool_options *options, mc_error *error)
 {
     const int page_size = options->page_size < 0 ? PAGE_SIZE_DEFAULT : options->page_size;
-    mc_status status = check_path(path, error);
+    mc_status status = check_path(path, options, error);
     if (status == MC_OK && options->immutable && !options->read_only)
         status = mc_fail(error, MC_ERROR_MISUSE, "an immutable database is opened for reading only: set that option as well");
     if (status == MC_OK)
@@ -147,6 +157,7 @@ mc_status mc_pool_read_settings(mc_pool *pool, mc_connection *connection, mc_err
     settings->secure_delete = secure != 0;
     settings->foreign_keys = keys != 0;
     settings->read_only = pool->options.read_only;
+    settings->in_memory = pool->options.in_memory;
     const mc_status status = read_journal_mode(connection, settings->journal_mode, sizeof settings->journal_mode, error);
     settings->coalesces_log_writes = mc_vfs_coalesces(connection->db) && strcmp(settings->journal_mode, "wal") == 0;
     return status;

@@ -29,6 +29,7 @@ open class PackageDatabase: @unchecked Sendable {
     }
 
     /// Opens the database of any model, without generated code: objects are available as ``GenericEntity``.
+    /// With `ConnectionProfile.inMemory(named:)` as its profile it is in memory, for tests and previews, and empty again after it was closed.
     /// - Throws: ``ObjectError``: as `openConnection()`, and ``ObjectError/Code/noSuchClass`` for a model whose names do not resolve.
     public convenience init(model: PackageModel, profile: ConnectionProfile, environment: Environment = Environment()) throws {
         self.init(metadata: try PackageMetadata(model), profile: profile, environment: environment)

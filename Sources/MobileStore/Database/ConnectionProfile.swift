@@ -4,8 +4,21 @@
 /// throws ``StoreError/Code/misuse`` with the range in its message. ``Database/settings`` reports the settings in force.
 /// SMP 2.3: `SUPConnectionProfile`.
 public struct ConnectionProfile: Sendable {
-    /// The database file. SMP 2.3: `databaseFile`.
+    /// The database file, or where ``isInMemory`` or ``isURI`` says so, a name or a URI. SMP 2.3: `databaseFile`.
     public var path: String
+
+    /// Whether the database is in memory; default `false`. ``inMemory(named:)`` makes such a profile.
+    ///
+    /// ``path`` is then a name: all `Database` objects of this process with the same name have one database. With an empty path and with `:memory:` each
+    /// has its own. It works as a file does, with a write-ahead log and readers that never wait, but is gone when the last of these objects is closed.
+    /// ``synchronous``, ``coalescesLogWrites`` and ``memoryMapSize`` have no effect; ``storageLayers`` are refused.
+    public var isInMemory = false
+
+    /// Whether ``path`` is a URI such as `file:/data/crm.db?mode=ro&immutable=1`, by SQLite's rules; default `false`.
+    ///
+    /// `mode` (`ro`, `rw`, `rwc`, `memory`), `immutable`, `vfs` and `cache` set the properties of their meaning, and throw ``StoreError/Code/misuse`` where
+    /// they contradict one that is set. Other parameters go to the VFS.
+    public var isURI = false
 
     /// The function called with each connection when it is opened, the writer and every reader, before anything of the database is read: for functions,
     /// collations, attached databases, keys and temporary tables.
@@ -132,6 +145,19 @@ public struct ConnectionProfile: Sendable {
         self.trace = trace
         self.tracesValues = tracesValues
         self.warning = warning
+    }
+
+    /// Makes a profile for a database in memory, such as for tests and previews.
+    ///
+    ///     let first = try Database(.inMemory(named: "preview"))
+    ///     let second = try Database(.inMemory(named: "preview"))  // the same database
+    ///     let other = try Database(.inMemory())
+    ///
+    /// - Parameter name: the name under which all `Database` objects of this process have one database; `nil`: this one has its own.
+    public static func inMemory(named name: String? = nil) -> ConnectionProfile {
+        var profile = ConnectionProfile(path: name ?? ":memory:")
+        profile.isInMemory = true
+        return profile
     }
 
     /// A warning about a reader that keeps the write-ahead log from starting over.

@@ -13,7 +13,7 @@ internal import MobileExecution
     /// The settings in force, read back when the file was opened.
     public let settings: Settings
 
-    /// The path of the file.
+    /// The path of the profile: that of the file, or a name or a URI.
     public let path: String
 
     /// The time that calls without their own timeout wait; nil: without a limit.
@@ -200,6 +200,8 @@ extension mc_pool_options {
         unsafe foreign_keys = profile.foreignKeys
         unsafe read_only = profile.isReadOnly
         unsafe immutable = profile.isImmutable
+        unsafe in_memory = profile.isInMemory
+        unsafe uri = profile.isURI
         unsafe creates_file = profile.createsFile
         unsafe secure_delete = profile.secureDelete.map { $0 ? 1 : 0 } ?? -1
         unsafe coalesces_log_writes = profile.coalescesLogWrites

@@ -31,6 +31,8 @@ extension Database {
         public let coalescesLogWrites: Bool
         /// Whether the database is open for reading only.
         public let isReadOnly: Bool
+        /// Whether the database is in memory.
+        public let isInMemory: Bool
     }
 }
 
@@ -53,5 +55,6 @@ extension Database.Settings {
         secureDelete = settings.secure_delete
         coalescesLogWrites = settings.coalesces_log_writes
         isReadOnly = settings.read_only
+        isInMemory = settings.in_memory
     }
 }

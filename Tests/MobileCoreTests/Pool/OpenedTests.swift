@@ -105,7 +105,7 @@ import Testing
     @Test func `a program that was compiled before the callback existed works, and has none`() throws {
         let core = try CorePool {
             opening.apply(to: &$0)
-            $0.opened_context = UnsafeMutableRawPointer(bitPattern: 1)
+            $0.uri = true
             // Its options end here: the fields after this place are not read.
             $0.size = MemoryLayout<mc_pool_options>.offset(of: \.opened)!
         }

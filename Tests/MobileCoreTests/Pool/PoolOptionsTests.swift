@@ -111,8 +111,8 @@ struct BadSetting: Sendable, CustomTestStringConvertible {
         let core = try CorePool()
         let missing = #expect(throws: CoreError.self) { _ = try CorePool.open(core.directory + "/no.db") { $0.creates_file = false } }
         #expect(missing?.code == MC_ERROR_NOT_FOUND)
-        let memory = #expect(throws: CoreError.self) { _ = try CorePool.open(":memory:") }
-        #expect(memory?.code == MC_ERROR_MISUSE)
+        let none = #expect(throws: CoreError.self) { _ = try CorePool.open("") }
+        #expect(none?.code == MC_ERROR_MISUSE && none?.message == "database path \"\": name a file, or \":memory:\"")
         let text = core.directory + "/text.db"
         try String(repeating: "this is no database ", count: 100).write(toFile: text, atomically: true, encoding: .utf8)
         let other = #expect(throws: CoreError.self) { _ = try CorePool.open(text) }
