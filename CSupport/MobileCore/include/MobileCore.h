@@ -2,6 +2,7 @@
 #ifndef MOBILE_CORE_H
 #define MOBILE_CORE_H
 
+#include "mc_backup.h"
 #include "mc_blob.h"
 #include "mc_blob_reader.h"
 #include "mc_blob_writer.h"

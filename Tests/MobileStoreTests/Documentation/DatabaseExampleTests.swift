@@ -68,6 +68,19 @@ import Testing
         #expect(try backup.read { try $0.first("SELECT count(*) FROM customer") } == [3])
     }
 
+    @Test func `a copy of a database in use`() throws {
+        let copy = directory.file("backup.db"), isCancelled = false
+        // Example: Database.backUp(to:pagesPerStep:timeout:interruption:progress:)
+        try database.backUp(to: copy) { progress in
+            print("\(Int(progress.fraction * 100)) %")
+            return !isCancelled
+        }
+        // Example: end
+        #expect(printed.take() == ["100 %"])
+        let backup = try Database(ConnectionProfile(path: copy))
+        #expect(try backup.read { try $0.first("SELECT count(*) FROM customer") } == [2])
+    }
+
     @Test func `rows by pages`() async throws {
         try readPages()
         #expect(printed.take() == ["1: Mill & Sons", "2: Quay Books"])

@@ -294,4 +294,21 @@ struct LargeValueStore {
         try again.write(contentsOfFile: path)
         #expect(again.byteCount == 100)
     }
+
+    @Test func `a read of a large value waits for a connection as long as it may, and can be interrupted`() throws {
+        let store = try LargeValueStore { $0.maxConnections = 1 }
+        let value = try store.write(Array(0..<200))
+        let interruption = try Interruption()
+        let reader = try LargeValueReader(value.id, in: store.database, timeout: .zero),
+            other = try LargeValueReader(
+                value.id, in: store.database, interruption: interruption)
+        var pages = try store.database.pages("SELECT 1 UNION SELECT 2", size: 1)
+        _ = try pages.next()
+        #expect(#expect(throws: StoreError.self) { try reader.bytes(upTo: 10) }?.code == .timeout)
+        #expect(#expect(throws: StoreError.self) { try LargeValueReader(value.id, in: store.database, timeout: .zero) }?.code == .timeout)
+        while try pages.next() != nil {}
+        #expect(try reader.bytes(upTo: 10) == Array(0..<10))
+        interruption.interrupt()
+        #expect(#expect(throws: StoreError.self) { try other.bytes(upTo: 10) }?.code == .interrupted)
+    }
 }
