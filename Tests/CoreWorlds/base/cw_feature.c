@@ -65,6 +65,8 @@ const char *cw_feature_name(cw_feature feature)
         [CW_SNAPSHOT] = "snapshot",
         [CW_FILE_FAILURE] = "fileFailure",
         [CW_POWER_CUT] = "powerCut",
+        [CW_BACKUP] = "backup",
+        [CW_IN_MEMORY] = "inMemory",
     };
     return names[feature];
 }

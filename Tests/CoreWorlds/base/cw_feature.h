@@ -65,6 +65,8 @@ typedef enum cw_feature {
     CW_SNAPSHOT,
     CW_FILE_FAILURE,
     CW_POWER_CUT,
+    CW_BACKUP,
+    CW_IN_MEMORY,
     CW_FEATURES
 } cw_feature;
 

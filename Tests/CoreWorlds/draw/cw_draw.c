@@ -73,6 +73,9 @@ static void choose_features(cw_plan *plan, uint64_t seed)
     // The record of a power cut and a storage that fails exclude each other.
     if (cw_wants(plan, CW_POWER_CUT))
         plan->wanted &= ~(UINT64_C(1) << CW_FILE_FAILURE);
+    // A database in memory has no file that could fail, or that another connection could have prepared.
+    if (cw_wants(plan, CW_POWER_CUT) || cw_wants(plan, CW_FILE_FAILURE) || cw_wants(plan, CW_UTF16) || cw_wants(plan, CW_SECOND_POOL))
+        plan->wanted &= ~(UINT64_C(1) << CW_IN_MEMORY);
 }
 
 static void draw_options(cw_plan *plan)
@@ -90,6 +93,8 @@ static void draw_options(cw_plan *plan)
         cw_program_add(plan->program, "option coalesces=0");
     if (cw_chance(&plan->random, 30))
         cw_program_add(plan->program, "option checkpoint=%d", 1 + cw_below(&plan->random, 30));
+    if (cw_wants(plan, CW_IN_MEMORY))
+        cw_program_add(plan->program, "option memory=1");
     if (cw_wants(plan, CW_POWER_CUT))
         cw_program_add(plan->program, "option storage=record");
     else if (cw_wants(plan, CW_FILE_FAILURE))

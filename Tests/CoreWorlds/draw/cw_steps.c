@@ -285,6 +285,8 @@ static void draw_other(cw_plan *plan)
         cw_program_add(plan->program, plan->has_snapshot ? "end" : "snapshot");
         plan->has_snapshot = !plan->has_snapshot;
     }
+    if (cw_wants(plan, CW_BACKUP))
+        cw_program_add(plan->program, "backup pages=%d writes=%d", 1 + cw_below(&plan->random, 8), cw_below(&plan->random, 2));
     if (cw_chance(&plan->random, 30))
         cw_program_add(plan->program, "nul | SELECT 1^ WHERE 0");
 }
@@ -301,6 +303,8 @@ void cw_draw_first_steps(cw_plan *plan)
         cw_program_add(plan->program, "snapshot");
         plan->has_snapshot = true;
     }
+    if (cw_wants(plan, CW_BACKUP) && cw_chance(&plan->random, 60))
+        cw_program_add(plan->program, "backup pages=2 writes=1");
 }
 
 void cw_draw_step(cw_plan *plan)

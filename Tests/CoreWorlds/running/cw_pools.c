@@ -103,6 +103,7 @@ static void begin_snapshot(cw_run *run)
 static void wait_for_itself(cw_run *run)
 {
     const mc_checkout checkout = {MC_OPTIONS(mc_checkout), .loose = true, .is_long = true};
+    const mc_blob_reader_options options = {MC_OPTIONS(mc_blob_reader_options), .timeout_ns = MC_WAIT_FOREVER};
     mc_connection *readers[2] = {NULL, NULL};
     mc_blob_reader *reader = NULL;
     mc_error error = {0};
@@ -119,7 +120,7 @@ static void wait_for_itself(cw_run *run)
     }
     // A wait without end ends this process: the world hangs.
     const unsigned left = alarm(2);
-    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, NULL, &reader, &error) : MC_ERROR_MISUSE;
+    mc_status status = run->kind == NULL ? mc_blob_reader_open(run->pool, value->id, &options, &reader, &error) : MC_ERROR_MISUSE;
     if (status != MC_ERROR_MISUSE)
         cw_fail(run, "waits", "a large value is read while this thread holds all readers: %s", mc_status_name(status));
     status = run->kind == NULL ? mc_pool_close(run->pool, &error) : MC_ERROR_MISUSE;
@@ -155,7 +156,7 @@ static void open_other(cw_run *run, const char *line)
     if (run->storage != NULL)
         options.vfs = fault_storage_name(run->storage);
     (void)cw_setting(line, "path", path, sizeof path);
-    bool is_ready = run->other == NULL && run->level == 0;
+    bool is_ready = run->other == NULL && run->level == 0 && !run->is_in_memory;
     if (is_ready && strcmp(path, "link") == 0) {
         (void)unlink(link);
         is_ready = symlink(same, link) == 0;

@@ -166,7 +166,11 @@ static void open_both(cw_run *run)
     (void)sqlite3_exec(run->reference, sql, NULL, NULL, NULL);
     if (run->kind == NULL)
         choose_encoding(run, path);
-    if (run->kind == NULL && mc_pool_open(path, &options, &run->pool, &error) != MC_OK)
+    run->is_in_memory = option_number(run->program, "memory", 0) != 0 && run->storage == NULL;
+    options.in_memory = run->is_in_memory;
+    if (run->is_in_memory)
+        cw_meet(run, CW_IN_MEMORY);
+    if (run->kind == NULL && mc_pool_open(run->is_in_memory ? "" : path, &options, &run->pool, &error) != MC_OK)
         cw_fail(run, "status", "open: %s", error.message);
     free(path);
     free(other);
@@ -252,7 +256,7 @@ static void take_step(cw_run *run, size_t index)
         cw_step_cursor(run, index);
     else if (cw_is(line, "observe") || cw_is(line, "unobserve"))
         cw_step_observe(run, line);
-    else if (!cw_is(line, "option") && !cw_step_large(run, line) && !cw_step_pools(run, line) && !cw_step_storage(run, line))
+    else if (!cw_is(line, "option") && !cw_step_large(run, line) && !cw_step_pools(run, line) && !cw_step_backup(run, line) && !cw_step_storage(run, line))
         cw_step_transaction(run, line);
 }
 
@@ -293,7 +297,7 @@ void cw_run_program(cw_run *run, const cw_program *program, const char *folder)
     if (run->kind == NULL)
         cw_large_end(run);
     close_both(run);
-    if (run->kind == NULL && run->storage == NULL)
+    if (run->kind == NULL && run->storage == NULL && !run->is_in_memory)
         check_file(run);
     if (run->kind == NULL)
         cw_storage_end(run);

@@ -65,6 +65,7 @@ typedef struct cw_run {
     cw_value values[CW_WRITERS];
     struct cw_state *state;  ///< the reference's rows at the last commit; NULL without observers
     fault_storage *storage;
+    bool is_in_memory;
     bool records;         ///< the storage records changes for power cuts
     sqlite3 *saved;       ///< a copy of the reference after the last commit, for steps that the storage fails
     int64_t fails_after;  ///< the next step's operation that fails; -1: none
@@ -108,6 +109,7 @@ void cw_step_import(cw_run *run, size_t line);
 void cw_step_cursor(cw_run *run, size_t line);
 bool cw_step_large(cw_run *run, const char *line);
 bool cw_step_pools(cw_run *run, const char *line);
+bool cw_step_backup(cw_run *run, const char *line);
 void cw_step_observe(cw_run *run, const char *line);
 bool cw_step_storage(cw_run *run, const char *line);
 
