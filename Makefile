@@ -69,19 +69,33 @@ CORE_OBJECTS := $(patsubst $(CORE)/%.c,.build/core/%.o,$(wildcard $(CORE)/*/*.c)
 	rm -f $@
 	$(AR) rcs $@ $^
 
--include $(CORE_OBJECTS:.o=.d)
+# Trees of jansson, for programs that use them: a library of its own, built where jansson is.
+TREES := CSupport/MobileCoreTrees
+HAS_JANSSON := $(shell pkg-config --exists 'jansson >= 2.14' 2>/dev/null && echo yes)
 
-install: .build/core/libMobileCore.a ## install the C core as a static library with headers and .pc files (PREFIX, default /usr/local; DESTDIR)
+.build/core/trees/%.o: $(TREES)/%.c
+	@mkdir -p $(@D)
+	$(CC) -std=c17 -O2 -DNDEBUG -fPIC -MMD -MP $(CFLAGS) -I$(CORE)/include -I$(TREES)/include $$(pkg-config --cflags jansson) -c $< -o $@
+
+.build/core/libMobileCoreTrees.a: .build/core/trees/mc_message_tree.o
+	rm -f $@
+	$(AR) rcs $@ $^
+
+-include $(CORE_OBJECTS:.o=.d) .build/core/trees/mc_message_tree.d
+
+install: .build/core/libMobileCore.a $(if $(HAS_JANSSON),.build/core/libMobileCoreTrees.a) ## install the C core, and its trees where jansson is, as static libraries with headers and .pc files (PREFIX, default /usr/local; DESTDIR)
 	install -d '$(DESTDIR)$(PREFIX)/include/MobileCore' '$(DESTDIR)$(PREFIX)/lib/pkgconfig'
 	install -m 644 $(CORE)/include/*.h '$(DESTDIR)$(PREFIX)/include/MobileCore'
 	install -m 644 $< '$(DESTDIR)$(PREFIX)/lib'
-	version=$$(sed -n 's/^#define MC_VERSION "\(.*\)"/\1/p' $(CORE)/include/MobileCore.h); \
-	printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/MobileCore' 'libdir=$${prefix}/lib' '' 'Name: MobileCore' \
-	    'Description: data in and out of SQLite: pool, import, export, pages, large values, JSON' "Version: $$version" \
-	    'Requires: sqlite3 zlib' 'Cflags: -I$${includedir}' 'Libs: -L$${libdir} -lMobileCore -pthread' \
-	    > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCore.pc'; \
-	printf '%s\n' 'Name: MobileCoreTrees' 'Description: MobileCore with mc_message_tree.h: JSON messages as trees of jansson' "Version: $$version" \
-	    'Requires: MobileCore jansson >= 2.14' > '$(DESTDIR)$(PREFIX)/lib/pkgconfig/MobileCoreTrees.pc'
+	version=$$(sed -n 's/^#define MC_VERSION "\(.*\)"/\1/p' $(CORE)/include/mc_version.h); \
+	describe() { printf '%s\n' 'prefix=$(PREFIX)' "includedir=\$${prefix}/include/$$1" 'libdir=$${prefix}/lib' '' "Name: $$1" "Description: $$2" "Version: $$version" \
+	    "Requires: $$3" 'Cflags: -I$${includedir}' "Libs: -L\$${libdir} -l$$1$$4" > "$(DESTDIR)$(PREFIX)/lib/pkgconfig/$$1.pc"; }; \
+	describe MobileCore 'data in and out of SQLite: pool, import, export, pages, large values, JSON' 'sqlite3 zlib' ' -pthread'; \
+	if [ -z '$(HAS_JANSSON)' ]; then echo 'jansson 2.14 or later is not installed: MobileCoreTrees is left out'; exit 0; fi; \
+	install -d '$(DESTDIR)$(PREFIX)/include/MobileCoreTrees'; \
+	install -m 644 $(TREES)/include/*.h '$(DESTDIR)$(PREFIX)/include/MobileCoreTrees'; \
+	install -m 644 .build/core/libMobileCoreTrees.a '$(DESTDIR)$(PREFIX)/lib'; \
+	describe MobileCoreTrees 'JSON messages of MobileCore as trees of jansson' 'MobileCore jansson >= 2.14' ''
 
 bench: ready-to-test ## measure everything against its reference, in release mode
 	@swift build -c release --product Benchmarks --quiet

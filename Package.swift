@@ -55,8 +55,9 @@ let package = Package(
 
         // C.
         .target(
-            name: "MobileCore", dependencies: ["MobileSQLite", "MobileJansson", "MobileZlib"], path: "CSupport/MobileCore",
-            cSettings: [.headerSearchPath(".")]),
+            name: "MobileCore", dependencies: ["MobileSQLite", "MobileZlib"], path: "CSupport/MobileCore", cSettings: [.headerSearchPath(".")]),
+        // For programs in C, which `make install` serves: no module in Swift uses it.
+        .target(name: "MobileCoreTrees", dependencies: ["MobileCore", "MobileJansson"], path: "CSupport/MobileCoreTrees", exclude: ["README.md"]),
         .target(name: "CMobileTransport", dependencies: ["MobileCURL"], path: "CSupport/CMobileTransport"),
         .target(name: "CMobileDeflate", dependencies: ["MobileIsal"], path: "CSupport/CMobileDeflate"),
         .target(name: "CMobileCrypto", dependencies: ["MobileOpenSSL"], path: "CSupport/CMobileCrypto"),
@@ -138,7 +139,8 @@ let package = Package(
             name: "Benchmarks",
             dependencies: [
                 "MobileStore", "MobileObjects", "MobileSync", "MobileServer", "MobileExecution", "MobileTransport", "MobileModel", "MobileCrypto",
-                "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite", "PostgreSQLClient",
+                "MobileProtocol", "RhoConnectClient", "WorklightClient", "MobileServerWorklight", "BenchmarkReferences", "MobileSQLite",
+                "PostgreSQLClient",
                 "PostgreSQLTestSupport", "TestSupport",
             ],
             path: "Benchmarks/Benchmarks", exclude: ["benchmark.mbo.json"], swiftSettings: swift),
@@ -166,14 +168,16 @@ let package = Package(
         .target(
             name: "DatabaseWorlds",
             dependencies: [
-                "Worlds", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileGenerator", "MobileStore", "MobileCrypto", "MobileExecution",
+                "Worlds", "MobileSync", "MobileServer", "MobileObjects", "MobileModel", "MobileGenerator", "MobileStore", "MobileCrypto",
+                "MobileExecution",
                 "TestSupport", "PostgreSQLTestSupport",
             ],
             path: "Tests/DatabaseWorlds", exclude: ["README.md", "Found"], swiftSettings: swift),
         .executableTarget(
             name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
         .testTarget(
-            name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds", "mobile"], swiftSettings: swift),
+            name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds", "mobile"],
+            swiftSettings: swift),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"], swiftSettings: swift),
         .target(name: "FaultInjection", dependencies: ["MobileSQLite"], path: "Tests/FaultInjection"),
         .executableTarget(name: "killed-process", dependencies: ["MobileCore"], path: "Tests/KilledProcess"),
@@ -184,10 +188,13 @@ let package = Package(
             ],
             path: "Tests/RhoConnectProcess", swiftSettings: swift),
         .executableTarget(name: "CClient", dependencies: ["MobileCore"], path: "Tests/CClient"),
+        .executableTarget(name: "CTrees", dependencies: ["MobileCore", "MobileCoreTrees", "MobileJansson"], path: "Tests/CTrees"),
         .testTarget(
             name: "MobileCoreTests",
             dependencies: [
-                "MobileCore", "TestSupport", "FaultInjection", "MobileSQLite", "MobileJansson", "MobileExecution", "killed-process", "CClient",
+                "MobileCore", "MobileCoreTrees", "TestSupport", "FaultInjection", "MobileSQLite", "MobileJansson", "MobileExecution",
+                "killed-process", "CClient",
+                "CTrees",
             ],
             swiftSettings: swift),
         .testTarget(

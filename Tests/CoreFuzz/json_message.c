@@ -2,6 +2,8 @@
 ///
 /// Rules: the core and jansson agree on whether a text is JSON and on every value in it; an error is at the first invalid byte (the text
 /// before it is the beginning of a valid one); strings and doubles are the same after writing and reading.
+#include <mc_message_tree.h>
+
 #include "fuzz_jansson.h"
 
 static mc_status parse(const uint8_t *bytes, size_t length, mc_message **message, mc_error *error)

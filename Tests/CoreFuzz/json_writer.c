@@ -3,6 +3,8 @@
 /// Rules: the core and jansson read exactly the written values, in their order; the text is the same in a sink and in memory; writing a
 /// message's nodes again gives the same nodes; an invalid call fails, and so do all later calls.
 #define _GNU_SOURCE  // memmem
+#include <mc_message_tree.h>
+
 #include "fuzz_jansson.h"
 
 enum { PIECES = 400 };

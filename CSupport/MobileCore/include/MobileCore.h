@@ -17,7 +17,6 @@
 #include "mc_json.h"
 #include "mc_json_writer.h"
 #include "mc_message.h"
-#include "mc_message_tree.h"
 #include "mc_message_writer.h"
 #include "mc_page_select.h"
 #include "mc_page_writer.h"

@@ -21,4 +21,21 @@ import Testing
 
                 """)
     }
+
+    /// The example of MobileCoreTrees, `Tests/CTrees`.
+    @Test func `a C program changes a message as a tree, and imports what is left of it`() throws {
+        let directory = try TemporaryDirectory()
+        for arguments in [[], [directory.file("trees.db")]] {
+            let (status, text) = try Program.run(Program.built("CTrees"), arguments)
+            #expect(status == 0)
+            #expect(
+                text == """
+                    imported 2 rows
+                    refused: JSON message, byte 59: expected a key, found '}'
+                    customer 1: Harbour Foods, Cork, IE, 9007199254740993
+                    customer 3: Müller, -, DE, 0
+
+                    """)
+        }
+    }
 }

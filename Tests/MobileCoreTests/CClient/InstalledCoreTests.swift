@@ -19,28 +19,34 @@ import Testing
         let described = try String(contentsOf: folder.url.appending(path: "package/usr/lib/pkgconfig/MobileCore.pc"), encoding: .utf8)
         #expect(described.hasPrefix("prefix=/usr\n") && !described.contains(folder.path))
         #expect(described.contains(/\nVersion: \d+\.\d+\.\d+\n/) && !described.contains("jansson"))
-        // Only programs that use trees need jansson.
-        try run("PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --libs MobileCoreTrees | grep -e -ljansson")
+        let core = try run("ar t '\(folder.path)/usr/lib/libMobileCore.a' && nm -u '\(folder.path)/usr/lib/libMobileCore.a'")
+        #expect(core.contains("mc_pool.o") && !core.contains("json_object") && !core.contains("mc_message_tree"))
+        // Trees are a library of their own, on what is public in the core.
+        let trees = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCoreTrees)"
+        try run("$C -std=c17 \(strict) Tests/CTrees/main.c \(trees) -o '\(folder.path)/trees'")
+        #expect(try run("'\(folder.path)/trees'").hasPrefix("imported 2 rows\n"))
+        try run("$C -std=c17 \(strict) -fsyntax-only CSupport/MobileCoreTrees/mc_message_tree.c \(trees)")
     }
 
     @Test func `SQLite counts no memory after a program has turned that off, which is possible before its first use only`() throws {
-        let folder = try TemporaryDirectory(), program = #"""
-            #include <MobileCore.h>
-            #include <sqlite3.h>
-            #include <stdio.h>
-            int main(int count, char **arguments)
-            {
-                mc_error error;
-                (void)arguments;
-                if (count == 1 && mc_disable_memory_count(&error) != MC_OK) return 1;
-                void *bytes = sqlite3_malloc(1000);
-                printf("%d", (int)sqlite3_memory_used());
-                sqlite3_free(bytes);
-                if (mc_disable_memory_count(&error) != MC_ERROR_MISUSE) return 2;
-                printf(": %s\n", error.message);
-                return mc_disable_memory_count(NULL) == MC_OK;
-            }
-            """#
+        let folder = try TemporaryDirectory(),
+            program = #"""
+                #include <MobileCore.h>
+                #include <sqlite3.h>
+                #include <stdio.h>
+                int main(int count, char **arguments)
+                {
+                    mc_error error;
+                    (void)arguments;
+                    if (count == 1 && mc_disable_memory_count(&error) != MC_OK) return 1;
+                    void *bytes = sqlite3_malloc(1000);
+                    printf("%d", (int)sqlite3_memory_used());
+                    sqlite3_free(bytes);
+                    if (mc_disable_memory_count(&error) != MC_ERROR_MISUSE) return 2;
+                    printf(": %s\n", error.message);
+                    return mc_disable_memory_count(NULL) == MC_OK;
+                }
+                """#
         try program.write(to: folder.url.appending(path: "main.c"), atomically: true, encoding: .utf8)
         try run("make -s -j4 install PREFIX='\(folder.path)/usr' DESTDIR=")
         let flags = "$(PKG_CONFIG_PATH='\(folder.path)/usr/lib/pkgconfig' pkg-config --cflags --libs MobileCore)"
@@ -52,9 +58,10 @@ import Testing
 
     @Test(arguments: ["C", "CLANG"])
     func `every header stands alone, in C and in C++, and warns who does not look at a status`(compiler: String) throws {
-        let headers = try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "CSupport/MobileCore/include").path)
-            .filter { $0.hasSuffix(".h") }.sorted()
-        #expect(headers.contains("MobileCore.h"))
+        let headers = try ["MobileCore", "MobileCoreTrees"].flatMap { library in
+            try FileManager.default.contentsOfDirectory(atPath: Repository.root.appending(path: "CSupport/\(library)/include").path)
+        }.filter { $0.hasSuffix(".h") }.sorted()
+        #expect(headers.contains("MobileCore.h") && headers.contains("mc_message_tree.h"))
         // A file for each header. A compiler takes them in one call, and each by itself.
         let folder = try TemporaryDirectory()
         for header in headers {
@@ -71,7 +78,7 @@ import Testing
         }
     }
 
-    private static let include = "-ICSupport/MobileCore/include"
+    private static let include = "-ICSupport/MobileCore/include -ICSupport/MobileCoreTrees/include"
     /// The system's compilers, or those of the Swift toolchain on systems without compilers.
     private static let compilers =
         #"PATH="$PATH:$(.ci/find-swift)"; C=$(command -v cc || echo clang); CXX=$(command -v c++ || echo clang++); CLANG=clang; "#

@@ -1,7 +1,6 @@
 import FaultInjection
 import Foundation
 import MobileCore
-import MobileJansson
 import Testing
 
 /// Failures in messages and exports: every allocation, every operation on the file, every call of a sink.
@@ -290,17 +289,5 @@ import Testing
             #expect(try write(read!, page!, to: sink) == MC_ERROR_FULL)
             #expect(sink.calls == call && Array(whole.bytes[..<sink.bytes.count]) == sink.bytes)
         }
-    }
-
-    @Test func `a tree of jansson has the values of the message, and a number beyond doubles has its place`() throws {
-        var read: OpaquePointer?
-        let text = Array(#"[1,{"a":[1e400]}]"#.utf8)
-        try CoreError.check { mc_message_read(text, text.count, nil, &read, $0) }
-        defer { mc_message_free(read) }
-        var tree: UnsafeMutablePointer<json_t>?
-        var error = mc_error()
-        #expect(mc_message_tree(read!, 0, &tree, &error) == MC_ERROR_LIMIT)
-        #expect(error.byte_offset == 9 && tree == nil)
-        #expect(mc_message_tree(read!, 99, &tree, &error) == MC_ERROR_MISUSE)
     }
 }

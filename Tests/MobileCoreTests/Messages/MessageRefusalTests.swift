@@ -1,10 +1,9 @@
 import FaultInjection
 import Foundation
 import MobileCore
-import MobileJansson
 import Testing
 
-/// The refusals of a message and of its trees.
+/// The refusals of a message.
 @Suite struct MessageRefusalTests {
     /// A message and the text that contains its strings.
     private final class Message {
@@ -22,17 +21,6 @@ import Testing
             mc_message_free(handle)
             text.deallocate()
         }
-    }
-
-    @Test func `a tree has every value where it stands`() throws {
-        let text = #"{"a":[[1],{"b":null,"c":true,"d":false,"e":"\u0000é"},[],{},-2.5,[[["deep"]],3]],"f":{"g":[]},"h":9223372036854775807}"#
-        let message = try Message(text)
-        var tree: UnsafeMutablePointer<json_t>?
-        try CoreError.check { mc_message_tree(message.handle, 0, &tree, $0) }
-        let dumped = try #require(json_dumps(tree, 0x20 | 0x80))  // compact, in the order of the text
-        #expect(String(cString: dumped) == text)
-        free(dumped)
-        json_decref(tree)
     }
 
     @Test("a key that occurs twice is named where it occurs again", arguments: [1, 7, 8, 30])

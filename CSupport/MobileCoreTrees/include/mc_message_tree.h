@@ -12,9 +12,9 @@
 ///     depth           is limited by the options, to 64 by default; jansson's 2048 does not count
 ///     positions       of errors are offsets of bytes; jansson counts lines and characters
 ///
-/// This header does not include jansson's, and MobileCore.h includes this one. So a program without trees needs no jansson to compile, and
-/// with the static library none to link. A program that reads a tree includes <jansson.h>, 2.14 or later, and asks pkg-config for
-/// MobileCoreTrees.
+/// This is a library of its own, libMobileCoreTrees: the core itself needs no jansson. A program asks pkg-config for MobileCoreTrees, which
+/// brings the core and jansson, 2.14 or later. This header does not include that of jansson: a program that reads a tree includes
+/// <jansson.h>.
 ///
 /// Ownership: a tree belongs to the caller, who gives it to `json_decref`. It depends neither on the message nor on its bytes.
 /// Threads:   as jansson requires: a tree is used by one thread at a time.

@@ -1,9 +1,23 @@
 /// mc_message_tree.c: makes jansson trees from messages.
 #include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/mc_fail.h"
 #include "mc_message_tree.h"
+
+/// Fills an error, which may be NULL, and returns its status. The library uses only what is public in the core.
+__attribute__((format(printf, 4, 5))) static mc_status fail(mc_error *error, mc_status code, int64_t byte_offset, const char *format, ...)
+{
+    if (error != NULL) {
+        va_list arguments;
+        *error = (mc_error){.code = code, .byte_offset = byte_offset};
+        va_start(arguments, format);
+        (void)vsnprintf(error->message, sizeof error->message, format, arguments);
+        va_end(arguments);
+    }
+    return code;
+}
 
 /// A value without its contents; NULL without memory, and with `*beyond` for a number beyond the largest double.
 static json_t *make_value(const mc_json_node *node, bool *beyond)
@@ -38,7 +52,7 @@ mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out
     const mc_json_node *const nodes = mc_message_nodes(message, &count);
     *out = NULL;
     if (node >= count)
-        return mc_fail(error, MC_ERROR_MISUSE, "JSON message: there is no node %u of %zu", node, count);
+        return fail(error, MC_ERROR_MISUSE, -1, "JSON message: there is no node %u of %zu", node, count);
     for (uint32_t at = node; at < nodes[node].end;) {
         while (depth > 0 && at == ends[depth - 1])
             depth--;
@@ -47,15 +61,15 @@ mc_status mc_message_tree(const mc_message *message, uint32_t node, json_t **out
         bool beyond = false;
         if (key != NULL && memchr(key->text, 0, key->length) != NULL) {
             json_decref(root);
-            return mc_fail_at(error, MC_ERROR_TYPE, key->offset, 0, "JSON message, byte %u: a key with U+0000, which trees cannot compare",
-                              key->offset);
+            return fail(error, MC_ERROR_TYPE, key->offset, "JSON message, byte %u: a key with U+0000, which trees cannot compare",
+                        key->offset);
         }
         json_t *const value = make_value(from, &beyond);
         if (value == NULL || (root != NULL && !add(open[depth - 1], key, value))) {
             json_decref(root);
-            return beyond ? mc_fail_at(error, MC_ERROR_LIMIT, from->offset, 0, "JSON message, byte %u: a number beyond the largest double",
-                                       from->offset)
-                          : mc_fail(error, MC_ERROR_NO_MEMORY, "JSON message: no memory for a tree");
+            return beyond
+                ? fail(error, MC_ERROR_LIMIT, from->offset, "JSON message, byte %u: a number beyond the largest double", from->offset)
+                : fail(error, MC_ERROR_NO_MEMORY, -1, "JSON message: no memory for a tree");
         }
         if (root == NULL)
             root = value;

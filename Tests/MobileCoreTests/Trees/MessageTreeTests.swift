@@ -1,4 +1,6 @@
+import Foundation
 import MobileCore
+import MobileCoreTrees
 import MobileJansson
 import TestSupport
 import Testing
@@ -153,5 +155,27 @@ import Testing
         }()
         #expect(json_string_value(json_object_get(tree, "key")).map { String(cString: $0) } == "some A text")
         json_decref(tree)
+    }
+
+    @Test func `a tree has every value where it stands`() throws {
+        let text = #"{"a":[[1],{"b":null,"c":true,"d":false,"e":"\u0000é"},[],{},-2.5,[[["deep"]],3]],"f":{"g":[]},"h":9223372036854775807}"#
+        let tree = try Tree(text)
+        let dumped = try #require(json_dumps(tree.root, 0x20 | 0x80))  // compact, in the order of the text
+        #expect(String(cString: dumped) == text)
+        free(dumped)
+    }
+
+    @Test func `a failure is named completely, and makes no tree`() throws {
+        var message: OpaquePointer?, tree: UnsafeMutablePointer<json_t>?
+        let text = Array(#"[1,{"a":[1e400]}]"#.utf8)
+        try CoreError.check { mc_message_read(text, text.count, nil, &message, $0) }
+        defer { mc_message_free(message) }
+        var error = mc_error()
+        error.row = 7
+        #expect(mc_message_tree(message!, 0, &tree, &error) == MC_ERROR_LIMIT)
+        #expect(error.byte_offset == 9 && error.row == 0 && error.sqlite_code == 0 && error.code == MC_ERROR_LIMIT && tree == nil)
+        #expect(mc_message_tree(message!, 99, &tree, &error) == MC_ERROR_MISUSE)
+        #expect(error.byte_offset == -1 && CoreError(error).message == "JSON message: there is no node 99 of 6")
+        #expect(mc_message_tree(message!, 0, &tree, nil) == MC_ERROR_LIMIT)
     }
 }
