@@ -167,13 +167,13 @@ struct EntityEmitter: Emitter {
         }
         text.line()
         text.documentation("Creates the object of a row whose attributes begin at `column`, for the runtime.")
-        text.block("public required init(row: borrowing Row, at column: Int, context: EntityContext)") { text in
-            text.line("stored = Stored(")
+        text.block("public required init(row: borrowing Row, at column: Int, context: EntityContext) throws") { text in
+            text.line("stored = try Stored(")
             for (position, (index, attribute)) in stored.enumerated() {
                 let end = position == stored.count - 1 ? ")" : ","
                 text.line("    \(SwiftNames.property(attribute.name)): \(type(attribute).read(index))\(end)")
             }
-            text.line("super.init(row: row, at: column, context: context)")
+            text.line("try super.init(row: row, at: column, context: context)")
         }
     }
 

@@ -107,33 +107,30 @@ struct SwiftType {
         }
     }
 
-    /// The value of column `index`, counted from the variable `column`, as the type.
+    /// The value of column `index`, counted from the variable `column`, as the type. The readers return nil for NULL, and throw for a value that the
+    /// type cannot hold.
     func read(_ index: Int) -> String {
-        let column = index == 0 ? "column" : "column + \(index)"
-        let value = readValue(column)
-        return value.isOptional
-            ? (isNullable ? value.text : "\(value.text) ?? \(emptyValue)")
-            : (isNullable ? "row.isNull(\(column)) ? nil : \(value.text)" : value.text)
+        let value = readValue(index == 0 ? "column" : "column + \(index)")
+        return isNullable ? value : "\(value) ?? \(emptyValue)"
     }
 
-    private func readValue(_ column: String) -> (text: String, isOptional: Bool) {
+    private func readValue(_ column: String) -> String {
         switch type {
-        case .string, .char: ("row.string(\(column))", true)
-        case .binary: ("row.blob(\(column))", true)
-        case .boolean: ("row.boolean(\(column))", false)
-        case .byte, .short, .int: ("\(wrappedName)(truncatingIfNeeded: row.integer(\(column)))", false)
-        case .long, .integer: ("row.integer(\(column))", false)
-        case .decimal: precision <= 18 ? ("row.decimal(\(column), scale: \(scale))", false) : ("row.decimalText(\(column))", false)
-        case .float: ("Float(row.real(\(column)))", false)
-        case .double: ("row.real(\(column))", false)
-        case .date: ("row.date(\(column))", true)
-        case .time: ("row.time(\(column))", true)
-        case .dateTime: ("row.dateTime(\(column))", true)
-        case .list where isObject: ("row.objects(\(column), of: context)", true)
-        case .nullableList where isObject: ("row.nullableObjects(\(column), of: context)", true)
-        case .structure where isObject: ("row.object(\(column), of: context)", true)
-        case .structure, .list, .nullableList: ("row.decoded(\(column))", true)
-        case .bigString, .bigBinary: ("", false)
+        case .string, .char: "row.readString(\(column))"
+        case .binary: "row.readBinary(\(column))"
+        case .boolean: "row.readBoolean(\(column))"
+        case .byte, .short, .int, .long, .integer: "row.readInteger(\(column))"
+        case .decimal: precision <= 18 ? "row.readDecimal(\(column), scale: \(scale))" : "row.readDecimalText(\(column))"
+        case .float: "row.readFloat(\(column))"
+        case .double: "row.readReal(\(column))"
+        case .date: "row.readDate(\(column))"
+        case .time: "row.readTime(\(column))"
+        case .dateTime: "row.readDateTime(\(column))"
+        case .list where isObject: "row.readObjects(\(column), of: context)"
+        case .nullableList where isObject: "row.readNullableObjects(\(column), of: context)"
+        case .structure where isObject: "row.readObject(\(column), of: context)"
+        case .structure, .list, .nullableList: "row.readDecoded(\(column))"
+        case .bigString, .bigBinary: ""
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import MobileObjects
+import MobileStore
 import TestSupport
 import Testing
 
@@ -57,6 +58,38 @@ import Testing
             #expect(found.place == object.place && found.places == object.places && found.otherplace == nil)
             #expect(found.dateTimelist == object.dateTimelist && found.binarylist == object.binarylist)
             #expect(found.string_nullable == nil && found.decimal_nullable == nil && found.dateTime_nullable == nil)
+        }
+    }
+
+    @Test(
+        "an object of a generated class whose row has what an attribute cannot have is an error with its names, not another value",
+        arguments: [
+            ("byte", "128", "128 does not fit byte: -128 to 127"), ("short", "40000", "40000 does not fit short: -32768 to 32767"),
+            ("int", "3000000000", "3000000000 does not fit int: -2147483648 to 2147483647"), ("long", "1.5", "the double 1.5, expected long"),
+            ("boolean", "2", "the integer 2, expected boolean"), ("string", "x'00'", "1 bytes, expected string"),
+            ("binary", "'text'", "the text \"text\", expected binary"), ("decimal", "'much'", "the text \"much\", expected decimal"),
+            ("wide", "'12 pieces'", "the text \"12 pieces\", expected decimal"), ("float", "1e300", "the double 1e+300, expected float"),
+            ("double", "'0,5'", "the text \"0,5\", expected double"), ("date", "'31.12.2020'", "the text \"31.12.2020\", expected date"),
+            ("time", "'8:00'", "the text \"8:00\", expected time"), ("dateTime", "'yesterday'", "the text \"yesterday\", expected dateTime"),
+            ("place", "'[]'", "the text \"[]\", expected Postal Address"), ("places", "'{'", "the text \"{\", expected Postal Address[]"),
+        ])
+    func unreadable(column: String, sql: String, reason: String) throws {
+        try withDatabase { database in
+            let object = try filled(in: database)
+            try object.create()
+            func set(_ sql: String) throws {
+                try database.write("set") { try $0.connection.execute("UPDATE \"\(XAllTypes.metadata.name)\" SET \"\(column)\" = \(sql)") }
+            }
+            try set(sql)
+            let error = #expect(throws: ObjectError.self) { _ = try XAllTypes.find(object.surrogateKey, in: database) }
+            #expect(error?.code == .corrupt)
+            #expect(
+                error?.message
+                    == "All Types \(object.surrogateKey): the row's \(column) cannot be read: \(reason); correct it where the row comes from, and synchronize"
+            )
+            // The model of this object does not let an application write NULL here, so nothing does but an upgrade.
+            try set("NULL")
+            #expect(try XAllTypes.find(object.surrogateKey, in: database) != nil)
         }
     }
 

@@ -30,7 +30,8 @@ import Testing
         let files = PackageGenerator(try PackageModel(contentsOf: source), source: source.lastPathComponent).files
         for file in files {
             let kept = Repository.file("\(folder)/\(file.name)")
-            #expect(file.text == (try String(contentsOf: kept, encoding: .utf8)), "\(folder)/\(file.name): run make classes, and look at the difference")
+            #expect(
+                file.text == (try String(contentsOf: kept, encoding: .utf8)), "\(folder)/\(file.name): run make classes, and look at the difference")
         }
         let names = try FileManager.default.contentsOfDirectory(atPath: Repository.file(folder).path)
         #expect(Set(names) == Set(files.map(\.name)), "\(folder): run make classes")
@@ -106,7 +107,7 @@ import Testing
         #expect(note.contains("public let unitprice = Column<Note, Int32>(0, \"unit price\")"))
         #expect(
             note.contains("public var `dynamic`: Int32 {")
-                && note.contains("            dynamic: Int32(truncatingIfNeeded: row.integer(column + 1)),"))
+                && note.contains("            dynamic: row.readInteger(column + 1) ?? 0,"))
         #expect(note.contains("case 1: `dynamic` = try convert(value, ofAttribute: 1)"))
         #expect(note.contains("public var state_: String") && note.contains("public var id_: Int32") && note.contains("public var a_b: String"))
     }
@@ -120,16 +121,17 @@ import Testing
     @Test(
         "every type of the model has its Swift type, its empty value and its way out of a row",
         arguments: [
-            ("string", "String", "\"\"", "row.string(column) ?? \"\""), ("char", "String", "\"\"", "row.string(column) ?? \"\""),
-            ("boolean", "Bool", "false", "row.boolean(column)"), ("binary", "[UInt8]", "[]", "row.blob(column) ?? []"),
-            ("byte", "Int8", "0", "Int8(truncatingIfNeeded: row.integer(column))"),
-            ("short", "Int16", "0", "Int16(truncatingIfNeeded: row.integer(column))"),
-            ("int", "Int32", "0", "Int32(truncatingIfNeeded: row.integer(column))"), ("long", "Int64", "0", "row.integer(column)"),
-            ("integer", "Int64", "0", "row.integer(column)"), ("decimal", "Decimal", "0", "row.decimal(column, scale: 2)"),
-            ("float", "Float", "0", "Float(row.real(column))"), ("double", "Double", "0", "row.real(column)"),
-            ("date", "LocalDate", ".epoch", "row.date(column) ?? .epoch"), ("time", "LocalTime", ".midnight", "row.time(column) ?? .midnight"),
-            ("dateTime", "Date", "Date(timeIntervalSince1970: 0)", "row.dateTime(column) ?? Date(timeIntervalSince1970: 0)"),
-            ("Address", "Address", "Address()", "row.decoded(column) ?? Address()"), ("int[]", "[Int32]", "[]", "row.decoded(column) ?? []"),
+            ("string", "String", "\"\"", "row.readString(column) ?? \"\""), ("char", "String", "\"\"", "row.readString(column) ?? \"\""),
+            ("boolean", "Bool", "false", "row.readBoolean(column) ?? false"), ("binary", "[UInt8]", "[]", "row.readBinary(column) ?? []"),
+            ("byte", "Int8", "0", "row.readInteger(column) ?? 0"),
+            ("short", "Int16", "0", "row.readInteger(column) ?? 0"),
+            ("int", "Int32", "0", "row.readInteger(column) ?? 0"), ("long", "Int64", "0", "row.readInteger(column) ?? 0"),
+            ("integer", "Int64", "0", "row.readInteger(column) ?? 0"), ("decimal", "Decimal", "0", "row.readDecimal(column, scale: 2) ?? 0"),
+            ("float", "Float", "0", "row.readFloat(column) ?? 0"), ("double", "Double", "0", "row.readReal(column) ?? 0"),
+            ("date", "LocalDate", ".epoch", "row.readDate(column) ?? .epoch"),
+            ("time", "LocalTime", ".midnight", "row.readTime(column) ?? .midnight"),
+            ("dateTime", "Date", "Date(timeIntervalSince1970: 0)", "row.readDateTime(column) ?? Date(timeIntervalSince1970: 0)"),
+            ("Address", "Address", "Address()", "row.readDecoded(column) ?? Address()"), ("int[]", "[Int32]", "[]", "row.readDecoded(column) ?? []"),
         ])
     func types(type: String, swift: String, empty: String, read: String) throws {
         let plain = try note("{\"name\": \"text\", \"type\": \"\(type)\"}")

@@ -60,13 +60,13 @@ public final class Box: Entity, QueryableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            name: row.string(column + 1) ?? "",
-            city: row.string(column + 2) ?? "",
-            open: row.boolean(column + 3))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            name: row.readString(column + 1) ?? "",
+            city: row.readString(column + 2) ?? "",
+            open: row.readBoolean(column + 3) ?? false)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -109,21 +109,21 @@ public final class Item: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            number: row.integer(column + 1),
-            small: Int32(truncatingIfNeeded: row.integer(column + 2)),
-            price: row.decimal(column + 3, scale: 2),
-            rate: row.decimal(column + 4, scale: 6),
-            moment: row.dateTime(column + 5) ?? Date(timeIntervalSince1970: 0),
-            flag: row.boolean(column + 6),
-            words3: row.string(column + 7) ?? "",
-            words8: row.string(column + 8) ?? "",
-            quoted: row.string(column + 9) ?? "",
-            place: row.string(column + 10) ?? "",
-            digest: row.string(column + 11) ?? "")
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            number: row.readInteger(column + 1) ?? 0,
+            small: row.readInteger(column + 2) ?? 0,
+            price: row.readDecimal(column + 3, scale: 2) ?? 0,
+            rate: row.readDecimal(column + 4, scale: 6) ?? 0,
+            moment: row.readDateTime(column + 5) ?? Date(timeIntervalSince1970: 0),
+            flag: row.readBoolean(column + 6) ?? false,
+            words3: row.readString(column + 7) ?? "",
+            words8: row.readString(column + 8) ?? "",
+            quoted: row.readString(column + 9) ?? "",
+            place: row.readString(column + 10) ?? "",
+            digest: row.readString(column + 11) ?? "")
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

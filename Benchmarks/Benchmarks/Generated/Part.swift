@@ -74,15 +74,15 @@ public final class Part: Entity, QueryableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            boxId: row.integer(column + 1),
-            name: row.string(column + 2) ?? "",
-            quantity: Int32(truncatingIfNeeded: row.integer(column + 3)),
-            weight: row.real(column + 4),
-            note: row.string(column + 5))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            boxId: row.readInteger(column + 1) ?? 0,
+            name: row.readString(column + 2) ?? "",
+            quantity: row.readInteger(column + 3) ?? 0,
+            weight: row.readReal(column + 4) ?? 0,
+            note: row.readString(column + 5))
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -59,24 +59,30 @@ extension Entity {
     }
 }
 
-/// Values that are objects, for generated initializers from rows. They are nil where the column is NULL or has another value.
+/// Values that are objects, for generated initializers from rows. They are nil where the column is NULL, and throw as the readers of other types.
 extension Row {
     /// Returns an object of the model.
-    @_spi(GeneratedCode) public func object<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> Object? {
-        json(column).flatMap { ObjectValues<Object>(context).object($0) }
+    @_spi(GeneratedCode) public func readObject<Object: ModelledEntity>(_ column: Int, of context: EntityContext) throws -> Object? {
+        try made(column) { ObjectValues<Object>(context).object($0) }
     }
 
     /// Returns a list of objects.
-    @_spi(GeneratedCode) public func objects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object]? {
-        json(column).flatMap { ObjectValues<Object>(context).objects($0) }
+    @_spi(GeneratedCode) public func readObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) throws -> [Object]? {
+        try made(column) { ObjectValues<Object>(context).objects($0) }
     }
 
     /// Returns a list of objects whose elements may be missing.
-    @_spi(GeneratedCode) public func nullableObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) -> [Object?]? {
-        json(column).flatMap { ObjectValues<Object>(context).nullableObjects($0) }
+    @_spi(GeneratedCode) public func readNullableObjects<Object: ModelledEntity>(_ column: Int, of context: EntityContext) throws -> [Object?]? {
+        try made(column) { ObjectValues<Object>(context).nullableObjects($0) }
     }
 
-    private func json(_ column: Int) -> JSONValue? { string(column).flatMap { try? JSONValue(parsing: $0) } }
+    private func made<T>(_ column: Int, _ make: (JSONValue) -> T?) throws -> T? {
+        guard let text = try readString(column) else { return nil }
+        guard let json = try? JSONValue(parsing: text) else { throw unreadable(column) }
+        guard !json.isNull else { return nil }
+        guard let value = make(json) else { throw unreadable(column) }
+        return value
+    }
 }
 
 /// Makes new objects from JSON, with the attributes in the JSON.

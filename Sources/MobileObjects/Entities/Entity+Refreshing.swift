@@ -9,7 +9,8 @@ extension Entity {
     ///     try customer.refresh()
     ///     print("\(customer.city), \(customer.phone ?? "no phone")")
     ///
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.store`.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new; guard with ``isNew``), `.notFound` (the row is gone), `.corrupt` (an attribute cannot have what
+    ///   the row holds; the object stays as it was), `.store`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func refresh() throws {
         if presence == .new { try requireStored("refresh") }
@@ -49,11 +50,13 @@ extension Entity {
     }
 
     private final func applyRefresh(_ found: StoredState.Found) throws {
+        // First of all, because a row that cannot be read leaves the object as it was.
+        let stored = try found.page.first.map { try context.object($0, as: Self.self) }
         attachments = nil
         sharedParent = nil
         dirty.removeAll()
-        if let row = found.page.first {
-            read(row)
+        if let stored {
+            try take(stored)
         } else if let marks = found.marks {
             surrogateKey = found.key
             replay = try ReplayState(StoredRow(StateColumn.original, marks, of: metadata.sql.originalTable))

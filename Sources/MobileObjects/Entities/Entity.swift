@@ -47,7 +47,8 @@ open class Entity {
     /// `column + i`, large attributes are skipped. Properties that are set at that time mark no change, and cost no check.
     ///
     /// The row is borrowed, because each object of a list would otherwise retain and release its page.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
+    /// - Throws: an error that the runtime completes, where an attribute cannot have what the row holds.
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         // Read before the object keeps the context, which saves another retain of the context.
         let referenceCount = context.metadata.referenceCount, firstReference = column + context.metadata.attributeCount
         self.context = context
@@ -65,6 +66,14 @@ open class Entity {
     /// Sets an attribute by its position.
     /// - Throws: ``ObjectError/Code/invalidValue`` when the value does not fit the attribute.
     open func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {}
+
+    /// Takes the attributes of an object of the same class that was read from a row.
+    /// - Throws: as ``setValue(_:ofAttribute:)``.
+    func takeValues(of stored: Entity) throws {
+        for attribute in metadata.attributes where !attribute.isLarge {
+            try setValue(stored.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
+        }
+    }
 
     // MARK: Hooks that generated classes call
 
@@ -99,15 +108,11 @@ extension Entity {
     /// The package database of the object.
     public final var package: PackageDatabase { context.package }
 
-    /// Reads a row that was selected with ``EntitySQL/columns``. No attribute is marked as changed.
-    final func read(_ row: Row) {
-        let stored = Self(row: row, at: EntitySQL.firstAttribute, context: context)
+    /// Takes the values and the state of an object that was read from a row. No attribute is marked as changed.
+    final func take(_ stored: Entity) throws {
         isLoading = true
         defer { isLoading = false }
+        try takeValues(of: stored)
         (surrogateKey, replay, references, presence) = (stored.surrogateKey, stored.replay, stored.references, .stored)
-        for attribute in metadata.attributes where !attribute.isLarge {
-            // A value of the same class's attribute always fits.
-            try? setValue(stored.value(ofAttribute: attribute.index), ofAttribute: attribute.index)
-        }
     }
 }

@@ -39,7 +39,7 @@ extension EntityContext {
     /// Returns the object of the first row; nil when there is none.
     func first<T: Entity>(_ select: PageSelect, _ values: [Value]) throws -> T? {
         let page = try package.page(select, values, size: 1)
-        return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)
+        return page.isEmpty ? nil : try object(page[0])
     }
 
     /// Returns the next `size` objects after a surrogate key; a negative `size` means all.
@@ -47,14 +47,14 @@ extension EntityContext {
         var objects: [T] = []
         if (1...PageRun.rows).contains(size) {
             let page = try package.page(metadata.sql.behindKey, [.integer(key)], size: size)
-            append(page, to: &objects)
+            try append(page, to: &objects)
             // A page that ended early, because its values are large, is dropped: its rows and the others must be of one state.
             if page.isAtEnd || page.count == size { return objects }
             objects = []
         }
         let run = PageRun(metadata.sql, behind: key, take: size)
         try package.read { connection in
-            try run.read(connection) { append($0, to: &objects) }
+            try run.read(connection) { try append($0, to: &objects) }
         }
         return objects
     }
@@ -64,7 +64,7 @@ extension EntityContext {
         var objects: [T] = []
         let sql = metadata.sql
         try package.read { connection in
-            try PageRun(sql, skip: skip, take: take, connection)?.read(connection) { append($0, to: &objects) }
+            try PageRun(sql, skip: skip, take: take, connection)?.read(connection) { try append($0, to: &objects) }
         }
         return objects
     }
@@ -74,16 +74,37 @@ extension EntityContext {
         try package.read { connection in
             var pages = try connection.pages(sql, values)
             var objects: [T] = []
-            while let page = try pages.next() { append(page, to: &objects) }
+            while let page = try pages.next() { try append(page, to: &objects) }
             return objects
         }
     }
 
     /// Makes an object of each row.
-    func append<T: Entity>(_ page: RowPage, to objects: inout [T]) {
+    /// - Throws: as ``object(_:as:)``.
+    func append<T: Entity>(_ page: RowPage, to objects: inout [T]) throws {
         objects.reserveCapacity(objects.count + page.count)
         // By position, because an iterator's rows would each retain the page once more.
-        for position in 0..<page.count { objects.append(T(row: page[position], at: EntitySQL.firstAttribute, context: self)) }
+        for position in 0..<page.count { objects.append(try object(page[position])) }
+    }
+
+    /// Makes the object of a row that was selected with ``EntitySQL/columns``.
+    /// - Throws: ``ObjectError/Code/corrupt`` where an attribute cannot have what the row holds.
+    func object<T: Entity>(_ row: borrowing Row, as type: T.Type = T.self) throws -> T {
+        do { return try type.init(row: row, at: EntitySQL.firstAttribute, context: self) } catch let unreadable as UnreadableColumn {
+            throw error(unreadable, row)
+        }
+    }
+
+    private func error(_ unreadable: UnreadableColumn, _ row: borrowing Row) -> ObjectError {
+        let index = unreadable.column - EntitySQL.firstAttribute, key = row.integer(0)
+        guard metadata.attributes.indices.contains(index) else {
+            return ObjectError(.corrupt, "\(metadata.name) \(key): column \(unreadable.column) of its row has another type", cause: unreadable.cause)
+        }
+        let attribute = metadata.attributes[index], reason = attribute.storage.misfit(row.value(unreadable.column), type: "\(attribute.type)")
+        return ObjectError(
+            .corrupt,
+            "\(metadata.name) \(key): the row's \(attribute.name) cannot be read: \(reason); correct it where the row comes from, and synchronize",
+            cause: unreadable.cause)
     }
 }
 
@@ -102,22 +123,22 @@ extension EntityContext {
 
     nonisolated(nonsending) func first<T: Entity>(_ select: PageSelect, _ values: [Value]) async throws -> T? {
         let page = try await package.read { try $0.page(select, values, size: 1) }
-        return page.isEmpty ? nil : T(row: page[0], at: EntitySQL.firstAttribute, context: self)
+        return page.isEmpty ? nil : try object(page[0])
     }
 
     nonisolated(nonsending) func objects<T: Entity>(behind key: Int64, _ size: Int) async throws -> [T] {
         let run = PageRun(metadata.sql, behind: key, take: size)
-        return objects(try await package.read { try run.pages($0) })
+        return try objects(await package.read { try run.pages($0) })
     }
 
     nonisolated(nonsending) func objects<T: Entity>(skip: Int, take: Int) async throws -> [T] {
         let sql = metadata.sql
-        return objects(try await package.read { try PageRun(sql, skip: skip, take: take, $0)?.pages($0) ?? [] })
+        return try objects(await package.read { try PageRun(sql, skip: skip, take: take, $0)?.pages($0) ?? [] })
     }
 
     nonisolated(nonsending) func objects<T: Entity>(_ sql: String, _ values: [Value]) async throws -> [T] {
-        objects(
-            try await package.read { connection in
+        try objects(
+            await package.read { connection in
                 var source = try connection.pages(sql, values, size: PageRun.rows)
                 var pages: [RowPage] = []
                 while let page = try source.next() { pages.append(page) }
@@ -125,9 +146,9 @@ extension EntityContext {
             })
     }
 
-    private func objects<T: Entity>(_ pages: [RowPage]) -> [T] {
+    private func objects<T: Entity>(_ pages: [RowPage]) throws -> [T] {
         var objects: [T] = []
-        for page in pages { append(page, to: &objects) }
+        for page in pages { try append(page, to: &objects) }
         return objects
     }
 }

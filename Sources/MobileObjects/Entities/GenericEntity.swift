@@ -12,13 +12,21 @@ public final class GenericEntity: Entity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
+    /// - Throws: an error that the runtime completes, where an attribute cannot have what the row holds.
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         values = []
         values.reserveCapacity(context.metadata.attributeCount)
         for attribute in context.metadata.attributes {
-            values.append(attribute.isLarge ? .null : attribute.storage.attributeValue(row.value(column + attribute.index)) ?? .null)
+            guard !attribute.isLarge else {
+                values.append(.null)
+                continue
+            }
+            guard let value = attribute.storage.attributeValue(row.value(column + attribute.index)) else {
+                throw row.unreadable(column + attribute.index)
+            }
+            values.append(value)
         }
-        super.init(row: row, at: column, context: context)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object of the class with this modelled name.
@@ -34,6 +42,11 @@ public final class GenericEntity: Entity {
     }
 
     public override func value(ofAttribute index: Int) -> AttributeValue { values[index] }
+
+    override func takeValues(of stored: Entity) throws {
+        guard let stored = stored as? GenericEntity else { return try super.takeValues(of: stored) }
+        values = stored.values
+    }
 
     public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
         let attribute = metadata.attributes[index]

@@ -153,7 +153,7 @@ enum EnglishTexts {
         "2017" = "Correct the call.";
         "2018" = "Choose another file where it is not this application's; install the newer application where the file is newer; correct the model where an upgrade is refused. See the article Upgrades.";
         "2019" = "Correct the query; the message quotes the part.";
-        "2020" = "Delete the database and synchronize again.";
+        "2020" = "Correct the value where it comes from and synchronize, or delete the database and synchronize again.";
         "2021" = "Create the database, or correct the path.";
         "2022" = "Query the object that contains it.";
         "2023" = "Use the nullable getter, or a wider type.";

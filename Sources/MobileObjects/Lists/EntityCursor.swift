@@ -114,7 +114,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         }
         try context.package.prepareSearch(rows.plan.searches)
         if ahead.parts.isEmpty { ahead.parts = [try context.package.read { try rows.rows(after: place, in: $0) }] }
-        let objects = objects(of: &ahead)
+        let objects = try objects(of: &ahead)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         advance(ahead)
         return objects
@@ -130,7 +130,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
             let rows = rows, place = place
             ahead.parts = [try await context.package.read { try rows.rows(after: place, in: $0) }]
         }
-        let objects = objects(of: &ahead)
+        let objects = try objects(of: &ahead)
         try await Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         advance(ahead)
         return objects
@@ -144,7 +144,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
     }
 
     /// Requests more rows before it makes the objects of the first part.
-    private func objects(of ahead: inout Ahead) -> [Element] {
+    private func objects(of ahead: inout Ahead) throws -> [Element] {
         let rows = rows
         // If the database is closed by now, the read of the next page reports it.
         if readsAhead, ahead.next == nil, let last = ahead.parts.last, !last.isEmpty, TransactionScope.transaction(of: context.package) == nil,
@@ -152,7 +152,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
         {
             ahead.next = store.readAhead { try rows.parts(after: last.end, in: $0) }
         }
-        return context.objects(ahead.parts[0].pages, rows.plan)
+        return try context.objects(ahead.parts[0].pages, rows.plan)
     }
 
     /// Moves the place to the end of the first part.

@@ -131,7 +131,7 @@ public final class LazyEntityList<Element: Entity> {
         if let page = kept(index) { return page }
         try context.package.prepareSearch(rows.plan.searches)
         let pages = try firstPage(index, isCurrent) ?? context.package.read { try rows.rows(from: index * pageSize, in: $0, isCurrent: isCurrent) }
-        let objects: [Element] = context.objects(pages, rows.plan)
+        let objects: [Element] = try context.objects(pages, rows.plan)
         try Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         if isCurrent { keep(objects, index) }
         return objects
@@ -142,7 +142,7 @@ public final class LazyEntityList<Element: Entity> {
         if let page = kept(index) { return page }
         let rows = rows, position = index * pageSize, seen = seenChanges
         let pages = try await context.package.read { try rows.rows(from: position, in: $0) }
-        let objects: [Element] = context.objects(pages, rows.plan)
+        let objects: [Element] = try context.objects(pages, rows.plan)
         try await Prefetch(rows.plan.prefetches, for: objects, context)?.read()
         // Another task may have read the page while this one waited.
         if seen == seenChanges {
@@ -213,9 +213,10 @@ extension LazyEntityList: Sequence {
 
 extension EntityContext {
     /// Makes the objects of some pages of a list.
-    func objects<T: Entity>(_ pages: [RowPage], _ plan: ListPlan) -> [T] {
+    /// - Throws: as ``object(_:as:)``.
+    func objects<T: Entity>(_ pages: [RowPage], _ plan: ListPlan) throws -> [T] {
         var objects: [T] = []
-        for page in pages { append(page, to: &objects) }
+        for page in pages { try append(page, to: &objects) }
         if plan.seesDeleted { markDeleted(objects) }
         return objects
     }

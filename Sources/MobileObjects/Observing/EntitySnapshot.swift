@@ -17,7 +17,10 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
     /// The number of objects.
     public let count: Int
 
-    init(_ pages: [RowPage], _ context: EntityContext, seesDeleted: Bool, prefetches: [RelationshipPath]) {
+    /// Checks all rows, because the subscript of a sequence cannot throw.
+    /// - Throws: ``ObjectError/Code/corrupt`` where an attribute cannot have what a row holds.
+    init(_ pages: [RowPage], _ context: EntityContext, seesDeleted: Bool, prefetches: [RelationshipPath]) throws {
+        for page in pages { try context.check(page, as: Element.self) }
         (self.pages, self.context, self.seesDeleted, self.prefetches) = (pages, context, seesDeleted, prefetches)
         var starts: [Int] = [], count = 0
         for page in pages {
@@ -60,9 +63,23 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
     public var surrogateKeys: [Int64] { pages.flatMap { page in page.map { $0.integer(0) } } }
 
     fileprivate func object(_ row: Row) -> Element {
-        let object = Element(row: row, at: EntitySQL.firstAttribute, context: context)
+        // The initializer checked the row, so this cannot fail.
+        let object = (try? context.object(row, as: Element.self)) ?? Element(context: context)
         if seesDeleted { context.markDeleted([object]) }
         return object
+    }
+}
+
+extension EntityContext {
+    /// Throws where an attribute cannot have what a row holds.
+    fileprivate func check<T: Entity>(_ page: RowPage, as type: T.Type) throws {
+        // Only the object itself knows whether a structure or list can be read.
+        let needsObject = metadata.attributes.contains { $0.storage == .json }
+        for position in 0..<page.count {
+            let row = page[position]
+            let fits = !needsObject && metadata.attributes.allSatisfy { $0.isLarge || $0.storage.fits(row, EntitySQL.firstAttribute + $0.index) }
+            if !fits { _ = try object(row, as: type) }
+        }
     }
 }
 

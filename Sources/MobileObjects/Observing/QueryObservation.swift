@@ -70,7 +70,7 @@ extension PackageDatabase {
         let metadata = metadata
         return QueryObservation(self) {
             let compiled = try QueryCompiler.resultSet(query, in: metadata)
-            return .init(tables: compiled.tables) { QueryResultSet(try compiled.pages($0), compiled.columns) }
+            return .init(tables: compiled.tables) { try QueryResultSet(compiled.pages($0), compiled.columns) }
         }
     }
 
@@ -81,7 +81,7 @@ extension PackageDatabase {
             let paths = try RelationshipPath.paths(query, of: entity, in: metadata)
             let tables = paths.reduce(into: compiled.tables) { $0.formUnion($1.tables(from: entity, in: metadata)) }
             return .init(tables: tables) { connection in
-                EntitySnapshot(try compiled.pages(connection), context, seesDeleted: compiled.seesDeleted, prefetches: paths)
+                try EntitySnapshot(compiled.pages(connection), context, seesDeleted: compiled.seesDeleted, prefetches: paths)
             }
         }
     }

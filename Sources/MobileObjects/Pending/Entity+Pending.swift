@@ -46,7 +46,8 @@ extension Entity {
     ///         try customer.cancelPending()
     ///     }
     ///
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.corrupt` (the change is cancelled, but an attribute cannot have what the server's version
+    ///   holds), `.store`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPending() throws {
         let (metadata, remembered) = try preparePending("cancel")
@@ -54,7 +55,7 @@ extension Entity {
         let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancel(metadata, remembered)
         }
-        applyCancelled(page)
+        try applyCancelled(page)
         TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
     }
 
@@ -64,7 +65,7 @@ extension Entity {
         let page = try await package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancel(metadata, remembered)
         }
-        applyCancelled(page)
+        try applyCancelled(page)
     }
 
     final func preparePending(_ verb: String) throws -> (EntityMetadata, RememberedKey) {
@@ -92,12 +93,13 @@ extension Entity {
         }
     }
 
-    final func applyCancelled(_ page: RowPage) {
+    final func applyCancelled(_ page: RowPage) throws {
+        let stored = try page.first.map { try context.object($0, as: Self.self) }
         attachments = nil
         sharedParent = nil
         dirty.removeAll()
-        if let row = page.first {
-            read(row)
+        if let stored {
+            try take(stored)
         } else {
             presence = .new
             surrogateKey = 0

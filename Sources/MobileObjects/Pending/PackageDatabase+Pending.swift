@@ -69,7 +69,7 @@ extension PackageDatabase {
         let pages = try await write("cancel pending objects", measured: .cancelPending) { transaction in
             try prepared.map { try transaction.cancel($0.0, $0.1) }
         }
-        for (object, page) in zip(objects, pages) { object.applyCancelled(page) }
+        for (object, page) in zip(objects, pages) { try object.applyCancelled(page) }
     }
 
     /// Whether changes or operations wait, as a transaction sees it.

@@ -193,15 +193,15 @@ extension Transaction {
 }
 
 extension Transaction {
-    /// Returns the object of a pending row before its answer is applied; nil without a handler for it.
+    /// Returns the object of a pending row before its answer is applied; nil without a handler for it, and where it cannot be read: its answer counts
+    /// nevertheless.
     private func objectForCallback(_ entity: EntityMetadata, _ key: Int64, _ original: OriginalState) throws -> Entity? {
         guard database.hasHandlers(for: entity) else { return nil }
         let isDelete = original.replay.change == .delete
         let table = isDelete ? entity.sql.originalTable : entity.sql.table
         let page = try connection.firstPage("SELECT \(entity.sql.columns) FROM \(table) WHERE \"_sk\" = ?1", [.integer(key)])
-        guard let row = page?.first else { return nil }
-        let object = database.objectClass(of: entity).init(
-            row: row, at: EntitySQL.firstAttribute, context: EntityContext(database, entity))
+        let context = EntityContext(database, entity), type = database.objectClass(of: entity)
+        guard let row = page?.first, let object = try? context.object(row, as: type) else { return nil }
         if isDelete { object.presence = .deleted }
         return object
     }

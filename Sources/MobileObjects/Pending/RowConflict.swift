@@ -20,7 +20,7 @@ extension Entity {
     ///         try customer.cancelPending()  // the version of the office
     ///     }
     ///
-    /// - Throws: ``ObjectError/Code/store``.
+    /// - Throws: ``ObjectError``: `.store`; `.corrupt` where an attribute cannot have the back end's value.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func conflict() throws -> RowConflict? {
         let metadata = metadata, key = surrogateKey
@@ -42,10 +42,13 @@ extension RowConflict {
             [BasisColumn.row], "WHERE \"entity\" = ?1 AND \"sk\" = ?2 AND \"refused\" = 1", [.text(metadata.name), .integer(key)])
         guard let row else { return nil }
         guard try row.optionalText(.row) != nil else { return RowConflict(row: nil) }
-        let values = try row.object(.row).compactMap { member in
-            metadata.attribute(ifNamed: member.key).flatMap { attribute in
-                (member.value.isNull ? .null : attribute.storage.attributeValue(member.value)).map { (attribute.name, $0) }
+        let values = try row.object(.row).compactMap { member -> (String, AttributeValue)? in
+            guard let attribute = metadata.attribute(ifNamed: member.key) else { return nil }
+            guard let value = attribute.storage.attributeValue(member.value) else {
+                throw ObjectError(
+                    .corrupt, "conflict of \(metadata.name) \(key): the server's \(attribute.name) is \(member.value), expected \(attribute.type)")
             }
+            return (attribute.name, value)
         }
         return RowConflict(row: Dictionary(values) { $1 })
     }

@@ -6,19 +6,19 @@ extension PackageDatabase {
     /// - Throws: ``ObjectError``: names that the model does not have as ``ObjectError/Code/noSuchClass``, ``ObjectError/Code/noSuchAttribute`` and
     ///   ``ObjectError/Code/noSuchOperation`` (an aggregate), a structure as ``ObjectError/Code/abstractClass``, values that do not fit as
     ///   ``ObjectError/Code/invalidValue``, types without order or aggregate as ``ObjectError/Code/unsupportedType``, parts that do not go together
-    ///   as ``ObjectError/Code/invalidQuery``, an object that the model keeps from such queries as ``ObjectError/Code/misuse``,
-    ///   ``ObjectError/Code/store``.
+    ///   as ``ObjectError/Code/invalidQuery``, an object that the model keeps from such queries as ``ObjectError/Code/misuse``, a stored value that its
+    ///   attribute cannot have as ``ObjectError/Code/corrupt``, ``ObjectError/Code/store``.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func executeQuery(_ query: Query) throws -> QueryResultSet {
         let compiled = try QueryCompiler.resultSet(query, in: metadata)
         try prepareSearch(compiled.searches)
-        return QueryResultSet(try read { try compiled.pages($0) }, compiled.columns)
+        return try read { try QueryResultSet(compiled.pages($0), compiled.columns) }
     }
 
     /// The same without blocking a cooperative thread.
     public final func executeQuery(_ query: Query) async throws -> QueryResultSet {
         let compiled = try QueryCompiler.resultSet(query, in: metadata)
-        return QueryResultSet(try await read { try compiled.pages($0) }, compiled.columns)
+        return try await read { try QueryResultSet(compiled.pages($0), compiled.columns) }
     }
 
     /// Returns the number of rows that `executeQuery(_:)` returns, counted by the database.
@@ -96,19 +96,19 @@ extension EntityContext {
     private func onePage<T: Entity>(_ compiled: CompiledQuery) throws -> [T]? {
         guard let first = compiled.page else { return nil }
         let select = try ObjectError.gate { try package.preparedSelects.select(first) }
-        return objects(try package.page(select, first.values, size: first.size), of: first)
+        return try objects(package.page(select, first.values, size: first.size), of: first)
     }
 
     private nonisolated(nonsending) func onePage<T: Entity>(_ compiled: CompiledQuery) async throws -> [T]? {
         guard let first = compiled.page else { return nil }
         let select = try ObjectError.gate { try package.preparedSelects.select(first) }
-        return objects(try await package.read { try $0.page(select, first.values, size: first.size) }, of: first)
+        return try objects(await package.read { try $0.page(select, first.values, size: first.size) }, of: first)
     }
 
-    private func objects<T: Entity>(_ page: RowPage, of first: QueryPage) -> [T]? {
+    private func objects<T: Entity>(_ page: RowPage, of first: QueryPage) throws -> [T]? {
         guard page.isAtEnd || page.count == first.size else { return nil }
         var objects: [T] = []
-        append(page, to: &objects)
+        try append(page, to: &objects)
         return objects
     }
 

@@ -48,7 +48,7 @@ extension Entity {
             let target = context.target(of: relationship), select = target.metadata.sql.byPrimaryKey
             let type = self is GenericEntity ? GenericEntity.self : package.objectClass(of: target.metadata)
             let page = try await package.read { try $0.page(select, key, size: 1) }
-            _ = takeFound(page.isEmpty ? nil : type.init(row: page[0], at: EntitySQL.firstAttribute, context: target), index)
+            _ = takeFound(page.isEmpty ? nil : try target.object(page[0], as: type), index)
             attachments?.readFailures[index] = nil
             return
         }

@@ -31,7 +31,7 @@ struct Prefetch {
         for branch in branches {
             var step = PrefetchStep(branch.relationship, of: objects, context, goesOn: !branch.rest.isEmpty)
             // A page becomes objects before the next one is read into the same memory.
-            if let select = step.select { try context.package.read { try select.pages($0) { step.take($0) } } }
+            if let select = step.select { try context.package.read { try select.pages($0) { try step.take($0) } } }
             try Prefetch(branch.rest, for: step.apply(), step.target)?.read()
         }
     }
@@ -45,7 +45,7 @@ struct Prefetch {
                     try select.pages(connection) { pages.append($0) }
                     return pages
                 }
-                for page in pages { step.take(page) }
+                for page in pages { try step.take(page) }
             }
             try await Prefetch(branch.rest, for: step.apply(), step.target)?.read()
         }
@@ -59,9 +59,9 @@ private struct PrefetchStep {
         let sql: String
         let keys: String
 
-        func pages(_ connection: Connection, _ body: (RowPage) -> Void) throws {
+        func pages(_ connection: Connection, _ body: (RowPage) throws -> Void) throws {
             var source = try connection.pages(sql, [.text(keys)], size: 200)
-            while let page = try source.next() { body(page) }
+            while let page = try source.next() { try body(page) }
         }
     }
 
@@ -129,7 +129,7 @@ private struct PrefetchStep {
     private static func json(_ keys: [Int64]) -> String { "[\(keys.map { String($0) }.joined(separator: ","))]" }
 
     /// Makes the objects of a page.
-    mutating func take(_ page: RowPage) {
+    mutating func take(_ page: RowPage) throws {
         let column =
             switch kind {
             case .parents, .none: 0
@@ -139,7 +139,7 @@ private struct PrefetchStep {
             let row = page[position], key = row.integer(column)
             if key != run.key { endRun() }
             run.key = key
-            run.relatives.append(type.init(row: row, at: EntitySQL.firstAttribute, context: target))
+            run.relatives.append(try target.object(row, as: type))
         }
     }
 

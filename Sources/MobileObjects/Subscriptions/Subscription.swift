@@ -105,7 +105,11 @@ extension PackageDatabase {
         var values: [String: AttributeValue] = [:]
         for parameter in entity.model.chosenParameters {
             guard let json = object[parameter.name] else { continue }
-            values[parameter.name] = Storage(parameter.type).attributeValue(json)
+            guard let value = Storage(parameter.type).attributeValue(json) else {
+                throw ObjectError(
+                    .corrupt, "synchronization parameter \(entity.name).\(parameter.name): expected \(parameter.type), found \(json)")
+            }
+            values[parameter.name] = value
         }
         return values
     }

@@ -97,9 +97,10 @@ extension Double: AttributeConvertible {
 
 extension Float: AttributeConvertible {
     public var attributeValue: AttributeValue { .real(Double(self)) }
+    /// Accepts integers as well, and rounds to the nearest float; rejects numbers beyond its range.
     public init?(attributeValue: AttributeValue) {
         guard let value = Double(attributeValue: attributeValue) else { return nil }
-        self = Float(value)
+        self.init(nearest: value)
     }
 }
 

@@ -15,6 +15,27 @@ enum DecimalText {
         Decimal(sign: scaled < 0 ? .minus : .plus, exponent: -scale, significand: Decimal(scaled.magnitude))
     }
 
+    /// Returns the decimal of a stored text; nil where the text as a whole is not one, or has more digits than a decimal holds. Foundation alone would read
+    /// the number that the text begins with, and round it.
+    static func held(in text: String) -> Decimal? {
+        var rest = Substring(text).utf8[...]
+        func takeDigits(after mark: UInt8?) -> Int? {
+            if let mark {
+                guard rest.first.map({ $0 | 0x20 }) == mark | 0x20 else { return nil }
+                rest.removeFirst()
+                if mark == UInt8(ascii: "e"), let sign = rest.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { rest.removeFirst() }
+            }
+            let digits = rest.prefix { $0 &- 48 < 10 }
+            rest = rest.dropFirst(digits.count)
+            return digits.count
+        }
+        if rest.first == UInt8(ascii: "-") { rest.removeFirst() }
+        let zeros = rest.prefix { $0 == UInt8(ascii: "0") }.count
+        let whole = takeDigits(after: nil) ?? 0, fraction = takeDigits(after: UInt8(ascii: ".")), exponent = takeDigits(after: UInt8(ascii: "e"))
+        guard rest.isEmpty, whole > 0, fraction != 0, exponent != 0, whole - zeros + (fraction ?? 0) <= 38 else { return nil }
+        return Decimal(string: text, locale: nil).flatMap { $0.isNaN ? nil : $0 }
+    }
+
     /// Returns decimal notation without exponent, plus sign or redundant zeros: `-12.5`, `0`, `1000`. Nil when the value does not fit.
     static func canonical(_ value: Decimal, precision: Int, scale: Int) -> String? {
         fits(value, precision: precision, scale: scale) ? value.description : nil

@@ -3,13 +3,14 @@ import MobileStore
 
 extension Storage {
     /// Returns the JSON form of a stored value: decimals as numbers in decimal notation, which never pass through a double; booleans as such;
-    /// binaries as base64; structures and lists as JSON inside a string.
+    /// binaries as base64; structures and lists as JSON inside a string. A number or text that the attribute cannot have stays what it is, so that the
+    /// server can refuse it.
     func json(_ value: Value) -> JSONValue {
         switch (self, value) {
         case (_, .null): .null
-        case (.boolean, .integer(let value)): .boolean(value != 0)
+        case (.boolean, .integer(let value)) where value == 0 || value == 1: .boolean(value == 1)
         case (.scaledDecimal(_, let scale), .integer(let value)): scale > 0 ? .number(DecimalText.text(value, scale: scale)) : .integer(value)
-        case (.textDecimal, .text(let value)): .number(value)
+        case (.textDecimal, .text(let value)) where DecimalText.held(in: value) != nil: .number(value)
         case (_, .integer(let value)): .integer(value)
         case (_, .real(let value)): JSONValue(value) ?? .null
         case (_, .text(let value)): .string(value)
@@ -23,7 +24,7 @@ extension Storage {
         case _ where json.isNull: .null
         case .integer(let range): json.integer.flatMap { range.contains($0) ? .integer($0) : nil }
         case .boolean: json.boolean.map { .boolean($0) }
-        case .scaledDecimal, .textDecimal: json.decimalText.flatMap { Decimal(string: $0, locale: nil) }.map { .decimal($0) }
+        case .scaledDecimal, .textDecimal: json.decimalText.flatMap(DecimalText.held).map { .decimal($0) }
         case .real: json.double.map { .real($0) }
         case .text: json.string.map { .string($0) }
         case .binary: json.string.flatMap { Data(base64Encoded: $0) }.map { .binary([UInt8]($0)) }

@@ -1,3 +1,5 @@
+import MobileStore
+
 /// Messages about values that do not fit: the value, and the limit that it breaks.
 extension Storage {
     /// Returns the reason why a value does not fit, such as `1234.5 does not fit decimal(5, 2): at most 3 digits before the point and 2 after it`.
@@ -11,6 +13,19 @@ extension Storage {
             "\(value) does not fit decimal(\(precision), \(scale)): at most \(precision - scale) digits before the point and \(scale) after it"
         case (.real, .real(let number)): "\(number) is not a number that can be stored as \(type)"
         default: "\(Self.kind(of: value)) \(Self.excerpt(value)), expected \(type)"
+        }
+    }
+
+    /// Returns the reason why an attribute cannot have what its column holds, such as `the text "31.12.2020", expected date`.
+    /// - Parameter type: the type's name in the model.
+    func misfit(_ value: Value, type: String) -> String {
+        switch (self, value) {
+        case (.integer, .integer(let number)): misfit(AttributeValue.integer(number), type: type)
+        case (_, .null): misfit(AttributeValue.null, type: type)
+        case (_, .integer(let number)): "the integer \(number), expected \(type)"
+        case (_, .real(let number)): "the double \(number), expected \(type)"
+        case (_, .text(let text)): "the text \(Self.excerpt(.string(text))), expected \(type)"
+        case (_, .blob(let bytes)): "\(bytes.count) bytes, expected \(type)"
         }
     }
 

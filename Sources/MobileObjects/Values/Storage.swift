@@ -84,10 +84,10 @@ enum Storage: Sendable, Equatable {
     func attributeValue(_ value: Value) -> AttributeValue? {
         switch (self, value) {
         case (_, .null): .null
-        case (.integer, .integer(let value)): .integer(value)
-        case (.boolean, .integer(let value)): .boolean(value != 0)
+        case (.integer(let range), .integer(let value)): range.contains(value) ? .integer(value) : nil
+        case (.boolean, .integer(let value)): value == 0 || value == 1 ? .boolean(value == 1) : nil
         case (.scaledDecimal(_, let scale), .integer(let value)): .decimal(DecimalText.decimal(value, scale: scale))
-        case (.textDecimal, .text(let value)): Decimal(string: value, locale: nil).map { .decimal($0) }
+        case (.textDecimal, .text(let value)): DecimalText.held(in: value).map { .decimal($0) }
         case (.textDecimal, .integer(let value)): .decimal(Decimal(value))
         case (.real, .real(let value)): .real(value)
         case (.real, .integer(let value)): .real(Double(value))
@@ -99,6 +99,22 @@ enum Storage: Sendable, Equatable {
         case (.json, .text(let value)): .json(value)
         case (.large, .integer(let value)): .large(value)
         default: nil
+        }
+    }
+
+    /// Returns whether the attribute can have the value of a column: whether ``attributeValue(_:)`` returns one. No text is made.
+    func fits(_ row: borrowing Row, _ column: Int) -> Bool {
+        switch (self, row.type(column)) {
+        case (_, .null): true
+        case (.integer(let range), .integer): range.contains(row.integer(column))
+        case (.boolean, .integer): row.integer(column) == 0 || row.integer(column) == 1
+        case (.scaledDecimal, .integer), (.textDecimal, .integer), (.real, .integer), (.large, .integer), (.real, .real): true
+        case (.text, .text), (.json, .text), (.binary, .blob): true
+        case (.textDecimal, .text): row.string(column).flatMap(DecimalText.held) != nil
+        case (.date, .text): (try? row.readDate(column)) != nil
+        case (.time, .text): (try? row.readTime(column)) != nil
+        case (.dateTime, .text): (try? row.readDateTime(column)) != nil
+        default: false
         }
     }
 

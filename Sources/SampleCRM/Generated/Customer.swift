@@ -127,22 +127,22 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            name: row.string(column + 1) ?? "",
-            contact: row.string(column + 2),
-            street: row.string(column + 3) ?? "",
-            city: row.string(column + 4) ?? "",
-            region: row.string(column + 5) ?? "",
-            phone: row.string(column + 6),
-            email: row.string(column + 7),
-            creditLimit: row.decimal(column + 8, scale: 2),
-            discount: row.isNull(column + 9) ? nil : row.real(column + 9),
-            active: row.boolean(column + 10),
-            since: row.date(column + 11) ?? .epoch,
-            lastChange: row.dateTime(column + 12))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            name: row.readString(column + 1) ?? "",
+            contact: row.readString(column + 2),
+            street: row.readString(column + 3) ?? "",
+            city: row.readString(column + 4) ?? "",
+            region: row.readString(column + 5) ?? "",
+            phone: row.readString(column + 6),
+            email: row.readString(column + 7),
+            creditLimit: row.readDecimal(column + 8, scale: 2) ?? 0,
+            discount: row.readReal(column + 9),
+            active: row.readBoolean(column + 10) ?? false,
+            since: row.readDate(column + 11) ?? .epoch,
+            lastChange: row.readDateTime(column + 12))
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
@@ -399,11 +399,11 @@ public final class CustomerRaiseCreditLimitOperation: Entity, QueryableEntity, S
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            customerId: row.integer(column),
-            amount: row.decimal(column + 1, scale: 2))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            customerId: row.readInteger(column) ?? 0,
+            amount: row.readDecimal(column + 1, scale: 2) ?? 0)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

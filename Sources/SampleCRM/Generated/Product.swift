@@ -59,13 +59,13 @@ public final class Product: Entity, QueryableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            name: row.string(column + 1) ?? "",
-            price: row.decimal(column + 2, scale: 2),
-            category: row.string(column + 3) ?? "")
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            name: row.readString(column + 1) ?? "",
+            price: row.readDecimal(column + 2, scale: 2) ?? 0,
+            category: row.readString(column + 3) ?? "")
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -81,15 +81,15 @@ public final class SalesOrder: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.integer(column),
-            customerId: row.integer(column + 1),
-            orderDate: row.date(column + 2) ?? .epoch,
-            status: row.string(column + 3) ?? "",
-            total: row.decimal(column + 4, scale: 2),
-            comment: row.string(column + 5))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readInteger(column) ?? 0,
+            customerId: row.readInteger(column + 1) ?? 0,
+            orderDate: row.readDate(column + 2) ?? .epoch,
+            status: row.readString(column + 3) ?? "",
+            total: row.readDecimal(column + 4, scale: 2) ?? 0,
+            comment: row.readString(column + 5))
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

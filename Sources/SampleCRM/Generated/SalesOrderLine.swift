@@ -74,14 +74,14 @@ public final class SalesOrderLine: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            orderId: row.integer(column),
-            line: Int32(truncatingIfNeeded: row.integer(column + 1)),
-            productId: row.integer(column + 2),
-            quantity: Int32(truncatingIfNeeded: row.integer(column + 3)),
-            price: row.decimal(column + 4, scale: 2))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            orderId: row.readInteger(column) ?? 0,
+            line: row.readInteger(column + 1) ?? 0,
+            productId: row.readInteger(column + 2) ?? 0,
+            quantity: row.readInteger(column + 3) ?? 0,
+            price: row.readDecimal(column + 4, scale: 2) ?? 0)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -55,13 +55,13 @@ public final class Visit: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            id_: row.string(column) ?? "",
-            customerName: row.string(column + 1) ?? "",
-            plannedFor: row.dateTime(column + 2) ?? Date(timeIntervalSince1970: 0),
-            done: row.boolean(column + 3))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            id_: row.readString(column) ?? "",
+            customerName: row.readString(column + 1) ?? "",
+            plannedFor: row.readDateTime(column + 2) ?? Date(timeIntervalSince1970: 0),
+            done: row.readBoolean(column + 3) ?? false)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -103,16 +103,16 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            albumId: row.integer(column),
-            title: row.string(column + 1) ?? "",
-            artistId: row.integer(column + 2),
-            genreId: row.integer(column + 3),
-            released: row.date(column + 4),
-            price: row.decimal(column + 5, scale: 2),
-            inStock: row.integer(column + 6))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            albumId: row.readInteger(column) ?? 0,
+            title: row.readString(column + 1) ?? "",
+            artistId: row.readInteger(column + 2) ?? 0,
+            genreId: row.readInteger(column + 3) ?? 0,
+            released: row.readDate(column + 4),
+            price: row.readDecimal(column + 5, scale: 2) ?? 0,
+            inStock: row.readInteger(column + 6) ?? 0)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -53,12 +53,12 @@ public final class Artist: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            artistId: row.integer(column),
-            name: row.string(column + 1) ?? "",
-            biography: row.string(column + 2))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            artistId: row.readInteger(column) ?? 0,
+            name: row.readString(column + 1) ?? "",
+            biography: row.readString(column + 2))
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -74,15 +74,15 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            customerId: row.integer(column),
-            name: row.string(column + 1) ?? "",
-            city: row.string(column + 2),
-            country: row.string(column + 3),
-            email: row.string(column + 4),
-            active: row.boolean(column + 5))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            customerId: row.readInteger(column) ?? 0,
+            name: row.readString(column + 1) ?? "",
+            city: row.readString(column + 2),
+            country: row.readString(column + 3),
+            email: row.readString(column + 4),
+            active: row.readBoolean(column + 5) ?? false)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -67,13 +67,13 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            orderId: row.integer(column),
-            customerId: row.integer(column + 1),
-            ordered: row.dateTime(column + 2) ?? Date(timeIntervalSince1970: 0),
-            status: row.string(column + 3) ?? "")
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            orderId: row.readInteger(column) ?? 0,
+            customerId: row.readInteger(column + 1) ?? 0,
+            ordered: row.readDateTime(column + 2) ?? Date(timeIntervalSince1970: 0),
+            status: row.readString(column + 3) ?? "")
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

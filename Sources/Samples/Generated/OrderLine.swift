@@ -59,12 +59,12 @@ public final class OrderLine: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            orderId: row.integer(column),
-            albumId: row.integer(column + 1),
-            quantity: row.integer(column + 2))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            orderId: row.readInteger(column) ?? 0,
+            albumId: row.readInteger(column + 1) ?? 0,
+            quantity: row.readInteger(column + 2) ?? 0)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -60,13 +60,13 @@ public final class Track: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
-    public required init(row: borrowing Row, at column: Int, context: EntityContext) {
-        stored = Stored(
-            albumId: row.integer(column),
-            position: row.integer(column + 1),
-            title: row.string(column + 2) ?? "",
-            seconds: row.integer(column + 3))
-        super.init(row: row, at: column, context: context)
+    public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
+        stored = try Stored(
+            albumId: row.readInteger(column) ?? 0,
+            position: row.readInteger(column + 1) ?? 0,
+            title: row.readString(column + 2) ?? "",
+            seconds: row.readInteger(column + 3) ?? 0)
+        try super.init(row: row, at: column, context: context)
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.

@@ -19,7 +19,20 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
     /// The row that the cursor is on, from 0; -1 before the first one.
     public private(set) var currentRow = -1
 
-    init(_ pages: [RowPage], _ columns: [QueryResultColumn]) {
+    /// Checks all values, because the subscripts of a collection cannot throw.
+    /// - Throws: ``ObjectError/Code/corrupt`` where the database holds something that its attribute cannot have.
+    init(_ pages: [RowPage], _ columns: [QueryResultColumn]) throws {
+        for page in pages {
+            for position in 0..<page.count {
+                let row = page[position]
+                for (column, described) in columns.enumerated() where !described.type.storage.fits(row, column) {
+                    let reason = described.type.storage.misfit(row.value(column), type: "\(described.type.type)")
+                    throw ObjectError(
+                        .corrupt,
+                        "result of a query: \"\(described.name)\" cannot be read: \(reason); correct it where the row comes from, and synchronize")
+                }
+            }
+        }
         self.pages = pages
         self.columns = columns
         var starts: [Int] = [], count = 0
@@ -91,7 +104,7 @@ public struct QueryResultSet: Sendable, RandomAccessCollection {
         guard name == nil || columns[index - 1].isNamed(name ?? "") else {
             throw ObjectError(.noSuchAttribute, "result of a query: column \(index) is \"\(columns[index - 1].name)\", not \"\(name ?? "")\"")
         }
-        return try row()[checked: index - 1]
+        return try row()[index - 1]
     }
 
     /// Returns the value of the current row in the column with this name, or with this attribute where there is one.
@@ -118,13 +131,16 @@ public struct QueryRow: Sendable, RandomAccessCollection {
     /// The number of values.
     public var endIndex: Int { columns.count }
 
-    /// A value, from 0; null where the database holds something that the attribute cannot have. SMP 2.3: `item:`.
-    public subscript(position: Int) -> AttributeValue { columns[position].type.storage.attributeValue(row.value(position)) ?? .null }
+    /// A value, from 0. SMP 2.3: `item:`.
+    public subscript(position: Int) -> AttributeValue {
+        // The result's initializer checked the value, so there is one.
+        columns[position].type.storage.attributeValue(row.value(position)) ?? .null
+    }
 
     /// Returns the value in the column with this name, or with this attribute where one column has it.
-    /// - Throws: ``ObjectError/Code/noSuchAttribute``, ``ObjectError/Code/corrupt``.
+    /// - Throws: ``ObjectError/Code/noSuchAttribute``.
     public func value(_ name: String) throws -> AttributeValue {
-        if let position = columns.firstIndex(where: { $0.name == name }) { return try self[checked: position] }
+        if let position = columns.firstIndex(where: { $0.name == name }) { return self[position] }
         let positions = columns.indices.filter { columns[$0].attribute == name }
         guard positions.count == 1, let position = positions.first else {
             throw ObjectError(
@@ -132,19 +148,6 @@ public struct QueryRow: Sendable, RandomAccessCollection {
                 "result of a query: \(positions.isEmpty ? "no column is" : "several columns are") named \"\(name)\"; there are "
                     + columns.map { "\"\($0.name)\"" }.joined(separator: ", "))
         }
-        return try self[checked: position]
-    }
-
-    /// A value, from 0.
-    /// - Throws: ``ObjectError/Code/corrupt`` where the database holds something that the attribute cannot have.
-    subscript(checked position: Int) -> AttributeValue {
-        get throws {
-            let stored = row.value(position)
-            guard let value = columns[position].type.storage.attributeValue(stored) else {
-                throw ObjectError(
-                    .corrupt, "result of a query: what is stored for \"\(columns[position].name)\" is not of type \(columns[position].type.type)")
-            }
-            return value
-        }
+        return self[position]
     }
 }

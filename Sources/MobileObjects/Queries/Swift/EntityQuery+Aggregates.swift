@@ -122,14 +122,14 @@ extension EntityQuery {
 extension QueryResultSet {
     /// Returns the one value of a result with one row; nil where it is null.
     fileprivate func onlyValue<Value: AttributeConvertible>() throws -> Value? {
-        guard let row = first, case let value = try row[checked: 0], !value.isNull else { return nil }
+        guard let row = first, case let value = row[0], !value.isNull else { return nil }
         return try value.read()
     }
 
     /// Returns the average of a result with one row, which is a decimal for decimals of many digits; nil where it is null.
     fileprivate func average() throws -> Double? {
         guard let row = first else { return nil }
-        if case .decimal(let exact) = try row[checked: 0] { return Double(truncating: exact as NSDecimalNumber) }
+        if case .decimal(let exact) = row[0] { return Double(truncating: exact as NSDecimalNumber) }
         return try onlyValue()
     }
 }
