@@ -117,6 +117,7 @@ extension ObjectError: BaseError {
         switch code {
         case .store: (cause as? any BaseError)?.recovery ?? .removeCause
         case .corrupt: .restart
+        case .cancelled: .retry
         default: .removeCause
         }
     }

@@ -56,6 +56,7 @@ enum EnglishTexts {
         "2024" = "A value has another type (%1$@).";
         "2025" = "Values of this type cannot be compared or summed up (%1$@).";
         "2026" = "An index cannot be made or does not exist (%1$@).";
+        "2027" = "The work was cancelled (%1$@).";
         "2040" = "A file of texts is not valid (%1$@).";
         "2041" = "A file could not be written (%1$@).";
 
@@ -160,6 +161,7 @@ enum EnglishTexts {
         "2024" = "Use the getter of its type.";
         "2025" = "Use another attribute.";
         "2026" = "Correct its name or its attributes.";
+        "2027" = "Call it again for the rows that are left; the message has their number.";
         "2040" = "Correct the line that the message names.";
         "2041" = "Check the path, the permissions and the free space.";
 

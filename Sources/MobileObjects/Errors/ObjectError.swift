@@ -66,6 +66,8 @@ public struct ObjectError: Error, Sendable {
         public static let unsupportedType = Code(rawValue: 25)
         /// The index cannot be created, or does not exist. `SUPPersistenceException`.
         public static let invalidIndex = Code(rawValue: 26)
+        /// The task was cancelled between two portions of a long piece of work. The message says how much is done, and that stays done.
+        public static let cancelled = Code(rawValue: 27)
         /// A file with the texts of errors is not valid.
         public static let invalidText = Code(rawValue: 40)
         /// A file of the application, not of the database, cannot be written.

@@ -45,6 +45,7 @@ struct DatabaseUpgrade {
         if format < 5 { try takeOverOutbox() }
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
+        if format < 10 { try makeDeletedChildIndexes() }
         let present = try presentStatements()
         let changed = entities.filter {
             $0.changesContent || $0.old.search?.tableStatements != $0.new.search?.tableStatements || !present.isSuperset(of: $0.new.tableStatements())
@@ -83,6 +84,16 @@ struct DatabaseUpgrade {
     private func noteFirstChanges() throws {
         for entity in new.storedEntities where !entity.isLocal {
             try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_fc\" = \"_rc\"")
+        }
+    }
+
+    /// Formats up to 9 had no indexes of the children that were deleted. Tables that change otherwise get theirs when they are made again.
+    private func makeDeletedChildIndexes() throws {
+        let present = try presentStatements()
+        for entity in entities where !entity.changesContent {
+            let statements = entity.new.tableStatements(), indexes = Set(entity.new.deletedChildIndexes)
+            guard present.isSuperset(of: statements.filter { !indexes.contains($0) }) else { continue }
+            for statement in statements where indexes.contains(statement) && !present.contains(statement) { try connection.execute(statement) }
         }
     }
 

@@ -6,6 +6,8 @@ import MobileStore
 struct SaveSession {
     private(set) var plan = SavePlan()
     private var objects: [Entity] = []
+    /// The position of each object in ``objects``.
+    private var places: [ObjectIdentifier: Int] = [:]
     /// The state of each object before the save, in case the transaction fails.
     private var before: [EntityMemory] = []
     /// Objects that were replaced by others, by their rows.
@@ -29,7 +31,7 @@ struct SaveSession {
     ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives; `StoreError.notClosed` as the cause, for an open stream.
     private mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
         // It was added as the child of another one, or twice.
-        guard !objects.contains(where: { $0 === object }) else { return }
+        guard places[ObjectIdentifier(object)] == nil else { return }
         try object.throwReadFailure()
         try object.requireWrittenLargeValues("save")
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
@@ -85,6 +87,7 @@ struct SaveSession {
         }
         try addReferences(of: object, to: &row)
         plan.rows.append(row)
+        places[ObjectIdentifier(object)] = objects.count
         objects.append(object)
         before.append(EntityMemory(object))
     }
@@ -130,7 +133,7 @@ struct SaveSession {
                 }
             }
             guard let parent, parent.presence == .new else { continue }
-            guard let node = objects.firstIndex(where: { $0 === parent }) else {
+            guard let node = places[ObjectIdentifier(parent)] else {
                 throw ObjectError(
                     .notSaved, "save of \(metadata.name): its \(metadata.relationships[index].name) is new; save that one first")
             }

@@ -6,14 +6,22 @@ extension Transaction {
     /// Cancels the pending changes of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it would
     /// have no owner.
     func cancelTree(of entity: EntityMetadata, _ key: Int64) throws {
-        for owner in try owners(of: entity, key) {
-            let parent = metadata.entities[owner.entity]
-            if try originalState(of: parent, owner.key)?.replay.change == .delete { return try cancelTree(of: parent, owner.key) }
-        }
-        try cancel(RowID(entity: entity.index, key: key))
+        var touched = TouchedParents()
+        try cancelTree(of: entity, key, &touched)
+        try updateMarks(of: touched.rows)
     }
 
-    private func cancel(_ row: RowID) throws {
+    /// Does the same, except for the marks of the parents. If they were updated after each of n children, each time the database would look for one that
+    /// is pending after all those that are not any more.
+    func cancelTree(of entity: EntityMetadata, _ key: Int64, _ touched: inout TouchedParents) throws {
+        for owner in try owners(of: entity, key) {
+            let parent = metadata.entities[owner.entity]
+            if try originalState(of: parent, owner.key)?.replay.change == .delete { return try cancelTree(of: parent, owner.key, &touched) }
+        }
+        try cancel(RowID(entity: entity.index, key: key), &touched)
+    }
+
+    private func cancel(_ row: RowID, _ touched: inout TouchedParents) throws {
         let entity = metadata.storedEntities[row.entity], owners = try owners(of: entity, row.key)
         let original = try originalState(of: entity, row.key)
         let children = try children(of: entity, row.key, .pending)
@@ -22,9 +30,10 @@ extension Transaction {
             try letGoOfSubmissions(of: entity, row.key)
             try restoreServerVersion(entity, row.key, original)
         }
-        for child in children { try cancel(child) }
+        for child in children { try cancel(child, &touched) }
         // Its parent in the server's version may be another one, and children that came from elsewhere have gone back there.
-        try updateMarks(of: [row] + owners + self.owners(of: entity, row.key))
+        touched.add([row] + owners)
+        touched.add(try self.owners(of: entity, row.key))
     }
 
     /// Replaces a pending row with the server's version, or removes it where the server has none. The server has no rows of operations.
@@ -40,12 +49,12 @@ extension Transaction {
         }
         try dropOriginalState(of: entity, key)
     }
+}
 
-    /// Cancels every pending row of an object, submitted or not.
-    func cancelAll(_ entity: EntityMetadata) throws {
-        for key in try pendingKeys(of: entity) {
-            // A row may have been cancelled with its parent already.
-            if try originalState(of: entity, key) != nil { try cancelTree(of: entity, key) }
-        }
-    }
+/// The rows whose marks are updated at the end of a cancel, each once.
+struct TouchedParents {
+    private(set) var rows: [RowID] = []
+    private var known: Set<RowID> = []
+
+    mutating func add(_ more: [RowID]) { for row in more where known.insert(row).inserted { rows.append(row) } }
 }

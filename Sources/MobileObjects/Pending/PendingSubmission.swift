@@ -9,12 +9,8 @@ extension Transaction {
     /// changes that are the same since their last submit.
     func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted { try submit([RowID(entity: entity.index, key: key)]) }
 
-    /// Submits every pending row of these objects, in the order that ``SubmissionForest`` gives.
-    func submitAll(_ entities: [EntityMetadata]) throws {
-        _ = try submit(entities.flatMap { entity in try pendingKeys(of: entity).map { RowID(entity: entity.index, key: $0) } })
-    }
-
-    private func submit(_ rows: [RowID]) throws -> Submitted {
+    /// Submits these rows with the trees that they belong to, in the order that ``SubmissionForest`` gives.
+    func submit(_ rows: [RowID]) throws -> Submitted {
         let forest = try submissionForest(of: rows)
         var submitted: Submitted = [:]
         for tree in forest.trees {

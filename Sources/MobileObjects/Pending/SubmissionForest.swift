@@ -32,6 +32,17 @@ struct SubmissionForest {
     /// The trees in their order, by their topmost rows.
     var trees: [RowID] { ordered(roots.sorted { $0.firstChange < $1.firstChange }.map(\.row)) }
 
+    /// Returns the number of rows of a tree that have something to submit.
+    func changedRows(ofTree root: RowID) -> Int {
+        var count = 0, waiting = [root], seen: Set<RowID> = []
+        while let row = waiting.popLast() {
+            guard seen.insert(row).inserted, let node = nodes[row] else { continue }
+            if node.firstChange != nil { count += 1 }
+            waiting += node.children
+        }
+        return count
+    }
+
     /// Returns the children of a row in their order: from first to last, unless a reference requires another order.
     func children(of row: RowID) -> [RowID] { ordered(nodes[row]?.children ?? []) }
 

@@ -5,32 +5,30 @@ import MobileStore
 /// **A change that waits for an answer stays as it was submitted, also in flight below a cancelled parent.** Why: the answer is under way. A change
 /// that is cancelled here would come back with the next import, or would not be marked as failed anywhere.
 extension Transaction {
-    /// Cancels the rows of an object that wait to be submitted. A row that was changed since its submit returns to the submitted values.
-    func cancelUnsubmitted(_ entity: EntityMetadata) throws {
-        for key in try pendingKeys(of: entity) { try cancelUnsubmitted(RowID(entity: entity.index, key: key)) }
-    }
-
-    private func cancelUnsubmitted(_ row: RowID) throws {
+    /// Cancels a row that waits to be submitted, except for the marks of its parents. A row that was changed since its submit returns to the submitted
+    /// values.
+    func cancelUnsubmitted(_ row: RowID, _ touched: inout TouchedParents) throws {
         let entity = metadata.storedEntities[row.entity]
         // A row may have been cancelled with its parent already.
         guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
         let owners = try owners(of: entity, row.key)
         if original.replay.change == .delete, let parent = try owners.first(where: isDeleted) {
             // The row was deleted with its parent. The parent must come back first, or waits for an answer.
-            try cancelUnsubmitted(parent)
+            try cancelUnsubmitted(parent, &touched)
             if try isDeleted(parent) { return }
         }
         if original.replay.submitted != 0 {
             try returnToSubmitted(entity, row.key, original)
         } else if original.server == .absent {
             // Its children cannot stay without it, submitted or not.
-            try cancelTree(of: entity, row.key)
+            try cancelTree(of: entity, row.key, &touched)
         } else {
             try letGoOfSubmissions(of: entity, row.key)
             try restoreServerVersion(entity, row.key, original)
-            try updateMarks(of: [row])
+            touched.add([row])
         }
-        try updateMarks(of: owners + self.owners(of: entity, row.key))
+        touched.add(owners)
+        touched.add(try self.owners(of: entity, row.key))
     }
 
     private func isDeleted(_ row: RowID) throws -> Bool {

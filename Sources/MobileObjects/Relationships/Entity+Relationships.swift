@@ -66,8 +66,9 @@ extension Entity {
             if let parent, let inverse = relationship.inverseIndex {
                 parent.letGo(of: inverse, except: self)
                 // It is read again after this object is saved.
-                if let list = parent.attachments?.children[inverse], !list.present.contains(where: { $0 === self }) {
-                    (list.loaded, list.added) = (nil, [])
+                if let list = parent.attachments?.children[inverse], !list.contains(self) {
+                    list.loaded = nil
+                    list.removeAdded()
                 }
             }
         }
@@ -78,7 +79,7 @@ extension Entity {
     /// Returns whether `parent` already has this object in its list.
     private final func listed(by parent: Entity, _ relationship: RelationshipMetadata) -> Bool {
         guard let inverse = relationship.inverseIndex else { return false }
-        return parent.attachments?.children[inverse]?.present.contains { $0 === self } ?? false
+        return parent.attachments?.children[inverse]?.contains(self) ?? false
     }
 
     /// Passes this object's new key to the children that were added before. They then know it even if this object ends before they are saved.
@@ -103,7 +104,7 @@ extension Entity {
 
     final func addChild(_ child: Entity, to index: Int) {
         let list = childList(index)
-        if !list.present.contains(where: { $0 === child }) { list.added.append(child) }
+        list.add(child)
         guard let inverse = metadata.relationships[index].inverseIndex else { return }
         child.link(to: .weak(self), key: surrogateKey, inverse)
     }

@@ -70,7 +70,8 @@ extension Entity {
         _ = readLazily(index) { try loadedChildren(index, as: T.self) }
         letGo(of: index, except: partner)
         let list = childList(index)
-        (list.loaded, list.added) = ([], [])
+        list.loaded = []
+        list.removeAdded()
         guard let partner else { return }
         partner.leaveFormerPartner(for: self, metadata.relationships[index].inverseIndex)
         addChild(partner, to: index)
@@ -92,7 +93,7 @@ extension Entity {
             let inverse = metadata.relationships[index].inverseIndex, let list = former.attachments?.children[inverse]
         else { return }
         list.loaded?.removeAll { $0 === self }
-        list.added.removeAll { $0 === self }
+        list.removeAdded(self)
         list.addFormer(self)
     }
 

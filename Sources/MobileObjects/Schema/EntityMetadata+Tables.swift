@@ -1,5 +1,16 @@
 /// The tables of an object, as SQL.
 extension EntityMetadata {
+    /// The statements for indexes that find the children of an owner that were deleted here: their original states alone know the owner. They hold no
+    /// other rows, so they cost the others nothing. Without them a submit of n changes reads n squared rows.
+    var deletedChildIndexes: [String] {
+        guard !isLocal else { return [] }
+        return owners.compactMap { index in
+            guard let reference = relationships[index].referenceIndex else { return nil }
+            let name = EntitySQL.quote(self.name + "_os_ref_" + relationships[index].name)
+            return "CREATE INDEX \(name) ON \(sql.originalTable) (\(sql.referenceColumns[reference])) WHERE \"_pc\" = 3"
+        }
+    }
+
     /// Returns the statements that make the table of the object, its indexes and the table of original states.
     /// - Parameter format: the format version of the tables; default: the newest.
     func tableStatements(format: Int64 = FrameworkTables.formatVersion) -> [String] {
@@ -26,6 +37,6 @@ extension EntityMetadata {
             (["_sv", "_im", "_sc"] + (format < 4 ? [] : ["_fc"])).map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
             + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
-        return statements
+        return statements + (format < 10 ? [] : deletedChildIndexes)
     }
 }
