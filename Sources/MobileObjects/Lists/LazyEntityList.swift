@@ -81,11 +81,12 @@ public final class LazyEntityList<Element: Entity> {
         get throws { try object(at: position) }
     }
 
-    /// Returns the objects at some positions, fewer where the list ends before.
+    /// Returns the objects at some positions, fewer where the list ends before. It reads the pages with these positions, and none behind the list's end:
+    /// `objects(0..<Int.max)` reads the list once.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func objects(_ positions: Range<Int>) throws -> EntityList<Element> {
         var objects: [Element] = []
-        for index in pageIndexes(positions) { try append(page(index), index, to: &objects, positions) }
+        for index in pageIndexes(positions) where try !append(page(index), index, to: &objects, positions) { break }
         return EntityList(objects)
     }
 
@@ -94,7 +95,7 @@ public final class LazyEntityList<Element: Entity> {
         var objects: [Element] = []
         for index in pageIndexes(positions) {
             let page = try await page(index)
-            append(page, index, to: &objects, positions)
+            guard append(page, index, to: &objects, positions) else { break }
         }
         return EntityList(objects)
     }
@@ -117,13 +118,16 @@ public final class LazyEntityList<Element: Entity> {
         return page[offset]
     }
 
-    private func pageIndexes(_ positions: Range<Int>) -> ClosedRange<Int> {
-        let first = Swift.max(0, positions.lowerBound), last = Swift.max(first, positions.upperBound - 1)
-        return first / pageSize...last / pageSize
+    private func pageIndexes(_ positions: Range<Int>) -> Range<Int> {
+        let first = Swift.max(0, positions.lowerBound)
+        guard positions.upperBound > first else { return 0..<0 }
+        return first / pageSize..<(positions.upperBound - 1) / pageSize + 1
     }
 
-    private func append(_ page: [Element], _ index: Int, to objects: inout [Element], _ positions: Range<Int>) {
+    /// - Returns: whether a page may follow: a short one is the last of the list.
+    private func append(_ page: [Element], _ index: Int, to objects: inout [Element], _ positions: Range<Int>) -> Bool {
         for (offset, object) in page.enumerated() where positions.contains(index * pageSize + offset) { objects.append(object) }
+        return page.count == pageSize
     }
 
     private func page(_ index: Int) throws -> [Element] {

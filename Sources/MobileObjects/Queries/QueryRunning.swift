@@ -143,15 +143,17 @@ extension CompiledQuery {
 /// The prepared first pages of queries, by their SQL: a query that is repeated with other values is not prepared again.
 final class PreparedSelects: Sendable {
     private static let maximum = 128
-    private let selects = SystemLock<[String: PageSelect]>([:])
+    private let selects = SystemLock<[ExactText: PageSelect]>([:])
 
     func select(_ page: QueryPage) throws(StoreError) -> PageSelect {
-        if let known = selects.withLock({ $0[page.sql] }) { return known }
+        // By bytes: a literal in one text may be canonically equivalent to another literal in the other.
+        let sql = ExactText(page.sql)
+        if let known = selects.withLock({ $0[sql] }) { return known }
         let made = try PageSelect(page.query)
         selects.withLock { selects in
             // Programs have a few dozen queries. A program that makes new texts without end keeps none of them for long.
             if selects.count == Self.maximum { selects.removeAll() }
-            selects[page.sql] = made
+            selects[sql] = made
         }
         return made
     }

@@ -1,7 +1,11 @@
 public import Foundation
+import MobileStore
 
 /// The value of an attribute or parameter of any type: metadata-driven code reads and writes objects through it.
 /// Integers of all widths and `char` lists have one case each. The range of the attribute is checked when the value is set.
+///
+/// Two values are equal when the database finds them equal: texts by their bytes, so that "é" as one scalar and as two are different values, and 0.0 is equal
+/// to -0.0. NaN, which no attribute can have, is equal to NaN.
 @frozen public enum AttributeValue: Sendable, Hashable {
     case null
     /// byte, short, int, long and integer.
@@ -22,7 +26,59 @@ public import Foundation
     case large(Int64)
 
     /// Whether this is ``null``.
-    public var isNull: Bool { self == .null }
+    public var isNull: Bool {
+        guard case .null = self else { return false }
+        return true
+    }
+
+    public static func == (left: AttributeValue, right: AttributeValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)), (.large(let left), .large(let right)): left == right
+        case (.real(let left), .real(let right)): left.isSameValue(as: right)
+        case (.decimal(let left), .decimal(let right)): left == right
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.string(let left), .string(let right)), (.json(let left), .json(let right)): left.hasSameBytes(as: right)
+        case (.binary(let left), .binary(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.time(let left), .time(let right)): left == right
+        case (.dateTime(let left), .dateTime(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(kindNumber)
+        switch self {
+        case .null: break
+        case .integer(let value), .large(let value): hasher.combine(value)
+        case .real(let value): value.hashValue(into: &hasher)
+        case .decimal(let value): hasher.combine(value)
+        case .boolean(let value): hasher.combine(value)
+        case .string(let value), .json(let value): value.hashBytes(into: &hasher)
+        case .binary(let value): hasher.combine(value)
+        case .date(let value): hasher.combine(value)
+        case .time(let value): hasher.combine(value)
+        case .dateTime(let value): hasher.combine(value)
+        }
+    }
+
+    private var kindNumber: Int {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .real: 2
+        case .decimal: 3
+        case .boolean: 4
+        case .string: 5
+        case .binary: 6
+        case .date: 7
+        case .time: 8
+        case .dateTime: 9
+        case .json: 10
+        case .large: 11
+        }
+    }
 }
 
 extension AttributeValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,

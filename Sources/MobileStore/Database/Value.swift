@@ -1,4 +1,7 @@
 /// One value as SQLite stores it.
+///
+/// Two values are equal when SQLite's are: texts and blobs by their bytes, so that "é" as one scalar and as two are different texts; 0.0 and -0.0 are equal.
+/// NaN, which SQLite stores as NULL, is equal to NaN. An integer and a real are different values, also 1 and 1.0.
 public enum Value: Sendable, Hashable {
     /// NULL.
     case null
@@ -10,6 +13,37 @@ public enum Value: Sendable, Hashable {
     case text(String)
     /// Bytes.
     case blob([UInt8])
+}
+
+extension Value {
+    public static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.integer(let left), .integer(let right)): left == right
+        case (.real(let left), .real(let right)): left.isSameValue(as: right)
+        case (.text(let left), .text(let right)): left.hasSameBytes(as: right)
+        case (.blob(let left), .blob(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .integer(let value):
+            hasher.combine(1)
+            hasher.combine(value)
+        case .real(let value):
+            hasher.combine(2)
+            value.hashValue(into: &hasher)
+        case .text(let value):
+            hasher.combine(3)
+            value.hashBytes(into: &hasher)
+        case .blob(let value):
+            hasher.combine(4)
+            hasher.combine(value)
+        }
+    }
 }
 
 extension Value: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,

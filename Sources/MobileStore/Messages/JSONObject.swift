@@ -9,6 +9,13 @@ public struct JSONObject: Sendable {
         public let key: String
         /// Its value.
         public var value: JSONValue
+
+        public static func == (left: Member, right: Member) -> Bool { left.key.hasSameBytes(as: right.key) && left.value == right.value }
+
+        public func hash(into hasher: inout Hasher) {
+            key.hashBytes(into: &hasher)
+            hasher.combine(value)
+        }
     }
 
     /// The members in their order.
@@ -21,7 +28,7 @@ public struct JSONObject: Sendable {
     /// - Precondition: no key occurs twice.
     public init(uniqueKeys members: some Sequence<(String, JSONValue)>) {
         self.members = members.map { Member(key: $0, value: $1) }
-        precondition(Set(self.members.map(\.key)).count == self.members.count, "a key occurs twice in a JSON object")
+        precondition(Set(self.members.map { ExactText($0.key) }).count == self.members.count, "a key occurs twice in a JSON object")
     }
 
     /// Makes an object from members whose keys are known to be unique.
@@ -52,7 +59,7 @@ public struct JSONObject: Sendable {
     /// Compares keys scalar by scalar as JSON requires; Swift's strings are already equal when they are canonically equivalent. To find that out, `==` sorts
     /// the combining marks of each character: a stranger's key of 64 KB of them would take seconds.
     private func index(of key: String) -> Int? {
-        members.firstIndex { $0.key.utf8.count == key.utf8.count && $0.key.utf8.elementsEqual(key.utf8) }
+        members.firstIndex { $0.key.hasSameBytes(as: key) }
     }
 }
 

@@ -3,6 +3,9 @@
 /// It is meant for messages, metadata and other documents that fit into memory; rows go through ``BulkImporter`` and ``BulkExporter``.
 /// Parsing and writing lose nothing: integers are exact to 64 bits, every other number keeps its decimal text, and the
 /// members of an object keep their order.
+///
+/// Two values are equal when their texts are, byte by byte: "é" as one scalar and as two are different strings, as for the database and the server. The
+/// order of an object's members does not count. A number with another text, such as 1.0 and 1.00, is another value.
 public enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -16,6 +19,42 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
+    public static func == (left: JSONValue, right: JSONValue) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)), (.string(let left), .string(let right)): left.hasSameBytes(as: right)
+        case (.array(let left), .array(let right)): left == right
+        case (.object(let left), .object(let right)): left == right
+        default: false
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0)
+        case .boolean(let value):
+            hasher.combine(1)
+            hasher.combine(value)
+        case .integer(let value):
+            hasher.combine(2)
+            hasher.combine(value)
+        case .number(let text):
+            hasher.combine(3)
+            text.hashBytes(into: &hasher)
+        case .string(let text):
+            hasher.combine(4)
+            text.hashBytes(into: &hasher)
+        case .array(let elements):
+            hasher.combine(5)
+            hasher.combine(elements)
+        case .object(let object):
+            hasher.combine(6)
+            hasher.combine(object)
+        }
+    }
+
     /// Makes a number with the shortest text that reads back as the same double.
     /// - Returns: nil for infinities and NaN, which JSON does not have.
     public init?(_ double: Double) {
