@@ -96,11 +96,19 @@ extension Transaction {
 
     /// Deletes a row with its composite children, these first. A row that the server does not know vanishes. For any other row, the marks
     /// stay in the original-state table.
-    /// - Parameter called: the operation, where it is not the plain delete.
+    /// - Parameters:
+    ///   - read: the row's marks when its object was read; nil where the row is deleted without an object, as a child of another one.
+    ///   - called: the operation, where it is not the plain delete.
     /// - Returns: the row's marks; not pending when the row vanished.
-    func delete(_ entity: EntityMetadata, _ key: Int64, by called: CalledOperation? = nil) throws -> ReplayState {
+    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first.
+    func delete(
+        _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState? = nil, by called: CalledOperation? = nil
+    ) throws -> ReplayState {
         guard var replay = try replayState(of: entity, key) else {
             throw ObjectError(.notFound, "delete of \(entity.name) \(key): there is no such row any more")
+        }
+        if let read, !replay.isUnchanged(since: read) {
+            throw ObjectError(.stale, "delete of \(entity.name) \(key): it was changed since this object read it; refresh and try again")
         }
         let owners = try owners(of: entity, key)
         for child in try children(of: entity, key, .present) { _ = try delete(metadata.entities[child.entity], child.key) }

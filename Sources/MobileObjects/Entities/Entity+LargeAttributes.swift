@@ -41,12 +41,16 @@ extension Entity: LargeValueHost {
     public final var isSavedForLargeValues: Bool { presence == .stored }
 
     /// Returns the value that was written and not saved, otherwise the row's.
+    /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, because another object has deleted it.
     public final func largeValue(ofAttribute index: Int) throws -> Int64? {
         if let unsaved = attachments?.unsavedLargeValues[index] { return unsaved?.id }
-        let column = metadata.sql.attributeColumns[index], remembered = rememberedKey
+        let metadata = metadata, column = metadata.sql.attributeColumns[index], remembered = rememberedKey
         return try package.read { connection in
             let key = try remembered.current(connection)
-            return try connection.optionalNumber("SELECT \(column) FROM \(self.metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)])
+            guard let row = try connection.first("SELECT \(column) FROM \(metadata.sql.table) WHERE \"_sk\" = ?1", [.integer(key)]) else {
+                throw ObjectError(.notFound, "\(metadata.attributes[index].name) of \(metadata.name) \(key): there is no such row any more")
+            }
+            return row[0].integer
         }
     }
 

@@ -19,8 +19,8 @@ extension Entity: CustomStringConvertible {
             uniqueKeys: try metadata.attributes.filter { !$0.isLarge }.map { ($0.name, $0.storage.json(try storedValue($0.index))) })
     }
 
-    /// Copies all attributes of another object of the class, except large ones, and with them the references whose keys they are. Surrogate key, state
-    /// and lists stay. SMP 2.3: `copyAll:`.
+    /// Copies all attributes of another object of the class, except large ones, and the objects that it refers to. Surrogate key, state and lists stay,
+    /// and so does the partner in a one-to-one relationship, unless its key is among the attributes. SMP 2.3: `copyAll:`.
     ///
     ///     let copy = Customer(in: crm)
     ///     try copy.copyAll(customer)

@@ -38,7 +38,8 @@ public struct EntityClass: Sendable {
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func load(_ surrogateKey: Int64) throws -> GenericEntity { try context.load(surrogateKey) }
 
-    /// Returns the first object with this modelled key, whose values are in the key's order; nil when there is none.
+    /// Returns the object with this modelled key, whose values are in the key's order; nil when there is none. Where several rows have the key, as after
+    /// a create that was refused, it is the one that the server has.
     ///
     ///     let lines = try crm.entity("SalesOrderLine")
     ///     let line = try lines.findByPrimaryKey(17, 1)  // order and line

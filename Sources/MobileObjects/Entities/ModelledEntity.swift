@@ -68,7 +68,8 @@ extension ModelledEntity {
         return object
     }
 
-    /// Returns the first object with this modelled key, whose values are in the key's order; nil when there is none. Generated classes have
+    /// Returns the object with this modelled key, whose values are in the key's order; nil when there is none. Where several rows have the key, as after
+    /// a create that was refused, it is the one that the server has. Generated classes have
     /// `findByPrimaryKey` with the key's types. SMP 2.3: `findByPrimaryKey:`.
     ///
     ///     let line = try SalesOrderLine.findByPrimaryKey(values: [17, 1], in: crm)  // order and line

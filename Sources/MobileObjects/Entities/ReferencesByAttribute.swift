@@ -58,12 +58,21 @@ extension Entity {
         metadata.attributes[attribute].isGenerated && (presence == .new || isCreated) ? nil : value(ofAttribute: attribute)
     }
 
-    /// Takes over the references of another object whose attributes were copied: a key that the back end has yet to assign does not name its row.
+    /// Takes over the references of another object whose attributes were copied: a key that the back end has yet to assign does not name its row, and
+    /// attributes that are only a part of a key name none. A partner in a one-to-one relationship stays with the other object, unless its key was copied.
     final func copyReferences(of other: Entity) {
-        for relationship in metadata.relationships where relationship.keySources != nil {
-            guard let reference = relationship.referenceIndex, other.references[reference] != 0, !other.isByAttributes(reference) else { continue }
-            references[reference] = other.references[reference]
-            attached.parents[relationship.index] = other.knownParent(relationship.index).map { .strong($0) }
+        for relationship in metadata.relationships {
+            guard let reference = relationship.referenceIndex else { continue }
+            let parent = other.knownParent(relationship.index), key = other.references[reference]
+            if relationship.keySources != nil {
+                // Without an object, the attributes that were copied have decided.
+                guard key != 0 || parent != nil, !other.isByAttributes(reference) else { continue }
+            } else if relationship.isOneToOne {
+                continue
+            }
+            if sharedParent?.index == relationship.index { sharedParent = nil }
+            references[reference] = key
+            attached.parents[relationship.index] = parent.map { .strong($0) }
             dirty.insert(metadata.attributeCount + reference)
             dirty.remove(decisionPlace(reference))
         }

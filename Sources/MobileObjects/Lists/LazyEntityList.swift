@@ -81,7 +81,7 @@ public final class LazyEntityList<Element: Entity> {
         get throws { try object(at: position) }
     }
 
-    /// Returns the objects at some positions, fewer where the list ends before. It reads the pages with these positions, and none behind the list's end:
+    /// Returns the objects at some positions, fewer where the list ends before. It reads the pages with these positions, and none after the list's end:
     /// `objects(0..<Int.max)` reads the list once.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func objects(_ positions: Range<Int>) throws -> EntityList<Element> {

@@ -84,7 +84,10 @@ struct EntitySQL: Sendable {
             return try PageSelect(PageQuery(selected, from: table, where: condition, orderedBy: [.init(#""_sk""#)]))
         }
         byKey = try select(#""_sk" = ?1"#)
-        byPrimaryKey = try select(keyTest.isEmpty ? "0" : keyTest)
+        // Rows that the server has come first, then pending updates, then creates; those that were refused come after the others.
+        let serverFirst = #"("_pc" = 1) * 4 + ("_pc" = 2) * 2 + ("_rf" <> 0)"#
+        byPrimaryKey = try PageSelect(
+            PageQuery(selected, from: table, where: keyTest.isEmpty ? "0" : keyTest, orderedBy: [.init(serverFirst), .init(#""_sk""#)]))
         behindKey = try select(#""_sk" > ?1"#)
         self.all = try select(nil)
         selectState = #"SELECT "_pc", "_rc", "_rp", "_rf", "_ra" FROM \#(table) WHERE "_sk" = ?1"#
@@ -93,7 +96,7 @@ struct EntitySQL: Sendable {
             """#
         let places = (1...6 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
-        keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) LIMIT 1"#
+        keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) ORDER BY \#(serverFirst), "_sk" LIMIT 1"#
         delete = #"DELETE FROM \#(table) WHERE "_sk" = ?1"#
         let marks = #"SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5, "_ra" = ?6"#
         updateMarks = #"UPDATE \#(table) \#(marks)"#

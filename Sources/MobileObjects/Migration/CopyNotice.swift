@@ -14,6 +14,9 @@ import MobileStore
 ///     none       any           is of an earlier release, or new
 ///
 /// A copy together with its mark, such as an image of a whole device, is noticed by the server's answer.
+///
+/// **A mark that cannot be read proves nothing.** The database continues, with a warning, and gets a new mark. If you break it: a damaged file gives the
+/// database another identity at each open, and its unsent rows other keys.
 struct CopyNotice {
     let database: PackageDatabase
     let path: String
@@ -33,14 +36,21 @@ struct CopyNotice {
     func check(_ store: Database) throws {
         // A database in memory has no copies.
         guard FileManager.default.fileExists(atPath: path) else { return }
-        let mark = readMark(), file = fileNumber
+        let found = readMark(), file = fileNumber
+        let mark: Mark? = if case .mark(let mark) = found { mark } else { nil }
         let next = try store.write(label: "identity of \(database.metadata.name)") { connection in
             let settings = PackageSettings(connection)
             let name = try settings.text(.mark), opened = try settings.integer(.opened) ?? 0
-            if let name, !isGoingOn(Mark(name: name, opened: opened, file: file), mark) {
-                try Transaction(connection, of: database).changeIdentity()
+            var isNew = name == nil || mark?.name != name
+            if let name {
+                if case .unreadable(let error) = found {
+                    isNew = false
+                    database.environment.console.warn(
+                        "the mark \"\(path + Self.suffix)\" cannot be read (\(error)); the database continues as it is, and gets a new mark")
+                } else if !isGoingOn(Mark(name: name, opened: opened, file: file), mark) {
+                    try Transaction(connection, of: database).changeIdentity()
+                }
             }
-            let isNew = name == nil || mark?.name != name
             let next = Mark(name: isNew ? database.environment.randomGUID() : name ?? "", opened: max(opened, mark?.opened ?? 0) + 1, file: file)
             try settings.set(.mark, .text(next.name))
             try settings.set(.opened, .integer(next.opened))
@@ -48,6 +58,8 @@ struct CopyNotice {
         }
         // Afterwards: a process that ends in between leaves a database that was opened once more than its mark says.
         do { try JSONEncoder().encode(next).write(to: URL(filePath: path + Self.suffix), options: .atomic) } catch {
+            // Not counted: a mark that cannot be written at two opens must not make an earlier state of the database.
+            try store.write(label: "identity of \(database.metadata.name)") { try PackageSettings($0).set(.opened, .integer(next.opened - 1)) }
             throw ObjectError(.store, "write \"\(path + Self.suffix)\": \(error.localizedDescription)", cause: error)
         }
     }
@@ -57,9 +69,16 @@ struct CopyNotice {
         return (mark.file == nil || own.file == nil || mark.file == own.file) && (mark.opened...mark.opened + 1).contains(own.opened)
     }
 
-    /// Returns the mark; nil for one that is missing or damaged.
-    private func readMark() -> Mark? {
-        FileManager.default.contents(atPath: path + Self.suffix).flatMap { try? JSONDecoder().decode(Mark.self, from: $0) }
+    private enum Found {
+        case none
+        case unreadable(String)
+        case mark(Mark)
+    }
+
+    private func readMark() -> Found {
+        let url = URL(filePath: path + Self.suffix)
+        guard FileManager.default.fileExists(atPath: url.path) else { return .none }
+        do { return .mark(try JSONDecoder().decode(Mark.self, from: Data(contentsOf: url))) } catch { return .unreadable(error.localizedDescription) }
     }
 
     private var fileNumber: UInt64? {

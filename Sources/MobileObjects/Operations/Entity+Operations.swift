@@ -17,11 +17,11 @@ extension Entity {
     @_spi(GeneratedCode) public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
         guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
-        let metadata = metadata, remembered = rememberedKey
+        let metadata = metadata, remembered = rememberedKey, read = replay
         applyDelete(
             try package.write("\(called.name) \(metadata.name)") {
                 try $0.requireCurrent(remembered, called.name, metadata)
-                return try $0.delete(metadata, remembered.key, by: called)
+                return try $0.delete(metadata, remembered.key, readWith: read, by: called)
             })
     }
 
@@ -29,11 +29,11 @@ extension Entity {
     @_spi(GeneratedCode) public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
         guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
-        let metadata = metadata, remembered = rememberedKey
+        let metadata = metadata, remembered = rememberedKey, read = replay
         applyDelete(
             try await package.write("\(called.name) \(metadata.name)") {
                 try $0.requireCurrent(remembered, called.name, metadata)
-                return try $0.delete(metadata, remembered.key, by: called)
+                return try $0.delete(metadata, remembered.key, readWith: read, by: called)
             })
     }
 

@@ -54,17 +54,18 @@ extension Entity {
     ///         try customer.delete()
     ///     }
     ///
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.noSuchOperation` (the model has no delete, of this
-    ///   object or of a composite child, without parameters of its own), `.store`, also where relatives could not be read before.
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is deleted),
+    ///   `.noSuchOperation` (the model has no delete, of this object or of a composite child, without parameters of its own), `.store`, also where
+    ///   relatives could not be read before.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func delete() throws {
         try requireStored("delete")
         try throwReadFailure()
-        let metadata = metadata, remembered = rememberedKey
+        let metadata = metadata, remembered = rememberedKey, read = replay
         applyDelete(
             try package.write("delete \(metadata.name)") {
                 try $0.requireCurrent(remembered, "delete", metadata)
-                return try $0.delete(metadata, remembered.key)
+                return try $0.delete(metadata, remembered.key, readWith: read)
             })
     }
 
@@ -72,11 +73,11 @@ extension Entity {
     public nonisolated(nonsending) final func delete() async throws {
         try requireStored("delete")
         try throwReadFailure()
-        let metadata = metadata, remembered = rememberedKey
+        let metadata = metadata, remembered = rememberedKey, read = replay
         applyDelete(
             try await package.write("delete \(metadata.name)") {
                 try $0.requireCurrent(remembered, "delete", metadata)
-                return try $0.delete(metadata, remembered.key)
+                return try $0.delete(metadata, remembered.key, readWith: read)
             })
     }
 

@@ -144,7 +144,8 @@ extension Application {
         var remembered = properties
         remembered.loginCredentials?.password = nil
         remembered.activationCode = nil
-        let registration = ApplicationStore.Registration(identifier: identifier, properties: remembered, token: token)
+        let registration = ApplicationStore.Registration(
+            identifier: identifier, properties: remembered, token: token, sessionUser: remembered.loginCredentials?.user)
         return try remember { $0 = Remembered(registration: registration, settings: settings) }
     }
 

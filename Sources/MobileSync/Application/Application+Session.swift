@@ -17,6 +17,9 @@ extension Application {
         return session
     }
 
+    /// The user whose session is the application's; nil where it is not registered, or the user is not known.
+    var sessionUser: String? { state.withLock { $0.registration?.sessionUser } }
+
     /// Does the same for the end of the registration, which needs its server alone.
     func registeredSession() throws(SyncError) -> Session {
         guard let registration = state.withLock({ $0.registration }) else {
@@ -65,6 +68,7 @@ extension Application {
             // Unregistered in the meantime, or already in another session: this session is not stored.
             guard remembered?.registration == registration else { return }
             remembered?.registration.token = token
+            remembered?.registration.sessionUser = credentials.user
             remembered?.settings = settings
         }
         if !changed.isEmpty { work.run { [self] in reportSettings(changed: changed) } }

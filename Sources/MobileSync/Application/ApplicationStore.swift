@@ -12,6 +12,8 @@ struct ApplicationStore: Sendable {
         var properties: ConnectionProperties
         /// The proof of the registration for the server.
         var token: String
+        /// The user whose session ``token`` is; nil where the server knows the device by an activation code, or an earlier release has stored it.
+        var sessionUser: String?
     }
 
     init(_ profile: ConnectionProfile) throws(SyncError) {
@@ -64,7 +66,8 @@ struct ApplicationStore: Sendable {
             serverName: server, portNumber: port, networkProtocol: networkProtocol,
             loginCredentials: values["user"].map { LoginCredentials(user: $0, password: nil) }, urlSuffix: urlSuffix, httpHeaders: headers)
         return (
-            Registration(identifier: identifier, properties: properties, token: token),
+            Registration(
+                identifier: identifier, properties: properties, token: token, sessionUser: values["sessionUser"] ?? properties.loginCredentials?.user),
             settings.isEmpty ? nil : ApplicationSettings(values: settings)
         )
     }
@@ -78,6 +81,7 @@ struct ApplicationStore: Sendable {
             "urlSuffix": properties.urlSuffix,
         ]
         values["user"] = properties.loginCredentials?.user
+        values["sessionUser"] = registration.sessionUser
         for (name, value) in properties.httpHeaders { values["header." + name] = value }
         for (name, value) in settings?.values ?? [:] { values["setting." + name] = value }
         try replace(with: values)

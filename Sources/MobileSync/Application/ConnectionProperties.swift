@@ -1,3 +1,5 @@
+internal import MobileStore
+
 /// The address of the server, and the user who registers. Set before ``Application/register(timeout:)-(Duration)``. A registered application keeps the
 /// server of its registration: with other properties, ``Application/startConnection(timeout:)-(Duration)`` and all requests throw a ``SyncError`` of kind
 /// ``SyncError/Kind/connectionProperty``. To move to another server, unregister, change them, register.
@@ -55,7 +57,8 @@ public struct ConnectionProperties: Sendable, Equatable {
         guard parts.count == 2 else { return }
         let port = parts.last.flatMap { Int($0) }.map(String.init) ?? "the port"
         throw .property(
-            "serverName \"\(serverName.prefix(80))\" contains a port: set portNumber to \(port), and serverName to the name or address of the host alone")
+            "serverName \"\(serverName.prefix(80))\" contains a port: set portNumber to \(port), and serverName to the name or address of the host alone"
+        )
     }
 
     /// Checks the additional properties of a registration: credentials for an automatic one, user and code for a manual one.
@@ -107,6 +110,12 @@ public struct LoginCredentials: Sendable, Equatable {
     public var password: String?
     /// Creates the credentials of one user.
     public init(user: String, password: String?) { (self.user, self.password) = (user, password) }
+
+    /// Compares byte by byte, as the server does: "é" as one scalar and as two are different characters of a password.
+    public static func == (left: LoginCredentials, right: LoginCredentials) -> Bool {
+        left.user.hasSameBytes(as: right.user)
+            && (left.password.map { text in right.password.map(text.hasSameBytes) ?? false } ?? (right.password == nil))
+    }
 }
 
 /// URL scheme of the server. SMP 2.3: `SUPNetworkProtocol`.

@@ -1,5 +1,6 @@
 internal import MobileCrypto
 internal import MobileObjects
+internal import MobileStore
 
 /// Stores the credentials of the last online login as a scrypt verifier, in the package's database. The verifier is enough to recognize them without
 /// the server, but not to learn the password.
@@ -22,7 +23,9 @@ struct OfflineVerifier {
 
     func accepts(_ user: String, _ password: String) throws(SyncError) -> Bool {
         try SyncError.local("check the login") {
-            guard let known = try package.setting(Self.user)?.text, known == user, let encoded = try package.setting(Self.verifier)?.text else {
+            guard let known = try package.setting(Self.user)?.text, known.hasSameBytes(as: user),
+                let encoded = try package.setting(Self.verifier)?.text
+            else {
                 return false
             }
             return try PasswordVerifier(encoded: encoded).accepts(password)

@@ -1,6 +1,7 @@
 internal import MobileCrypto
 internal import MobileExecution
 public import MobileObjects
+internal import MobileStore
 
 extension PackageDatabase {
     // MARK: Online
@@ -104,7 +105,7 @@ extension PackageDatabase {
             application.connectionWasLost(error)
             throw error
         }
-        synchronizer.state.withLock { $0.login = credentials }
+        synchronizer.state.withLock { ($0.login, $0.loginIsOfProfile) = (credentials, given == nil && profile.credentials != nil) }
         try OfflineVerifier(self).remember(credentials)
     }
 
@@ -128,13 +129,27 @@ extension PackageDatabase {
         synchronizer.events.send(.login(succeeded: succeeded))
     }
 
-    /// Logs in with the profile's credentials, unless that is already done or the profile has no credentials.
+    /// Begins a session of the profile's user before a request, unless the application's session is theirs already. Without a user in the profile, a
+    /// session that was begun for one ends: the user of the registration logs in again.
+    ///
+    /// **A request never runs in the session of another user than the profile names.** Why: the server sends the rows that the session's user may see, and
+    /// writes the changes in their name. If you break it: the second user of a device works on with the rights of the first one.
+    /// - Throws: ``SyncError/Code/connectionPropertyMissing`` for a user of whom no password is known; as a login.
     final func logInWithProfile(_ application: Application, _ profile: SynchronizationProfile) throws(SyncError) {
-        guard let credentials = profile.credentials, credentials.password != nil,
-            synchronizer.state.withLock({ $0.login }) != credentials,
-            application.connectionProperties.loginCredentials != credentials
-        else { return }
+        let (last, wasOfProfile) = synchronizer.state.withLock { ($0.login, $0.loginIsOfProfile) }
+        let own = profile.credentials, registered = application.connectionProperties.loginCredentials
+        guard let credentials = own ?? (wasOfProfile ? registered : nil) else { return }
+        let session = application.sessionUser
+        if session?.hasSameBytes(as: credentials.user) == true {
+            // Another password is tried: the server may have a new one.
+            guard credentials.password != nil, last != credentials, registered != credentials else { return }
+        } else if credentials.password == nil {
+            guard let session else { return }
+            throw .property(
+                "\(metadata.name): the session is that of user \"\(session.prefix(80))\"; set the password of user \"\(credentials.user.prefix(80))\" in the "
+                    + "synchronization profile")
+        }
         try application.beginSession(credentials, for: (self, profile.messageTrace))
-        synchronizer.state.withLock { $0.login = credentials }
+        synchronizer.state.withLock { ($0.login, $0.loginIsOfProfile) = (credentials, own != nil) }
     }
 }

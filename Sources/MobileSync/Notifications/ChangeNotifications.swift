@@ -116,6 +116,7 @@ final class ChangeNotifications: Sendable {
             guard application.connectionStatus == .connected, try package.isSubscribed() else { return nil }
             let groups = try package.notifiedGroups()
             guard !groups.isEmpty else { return nil }
+            try package.logInWithProfile(application, profile)
             return Subject(package: package, application: application, profile: profile, session: try application.session(), groups: groups)
         } catch {
             return nil

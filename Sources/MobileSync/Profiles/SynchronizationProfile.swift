@@ -11,7 +11,8 @@ public struct SynchronizationProfile: Sendable, Equatable {
     public var portNumber: Int?
     /// The URL scheme; nil (default) inherits.
     public var networkProtocol: NetworkProtocol?
-    /// User for login and subscription; nil (default) inherits the credentials of the registration.
+    /// The user in whose name the package subscribes and synchronizes; nil (default) inherits the credentials of the registration. Another user than that
+    /// of the present session logs in before the next request, which needs ``password``.
     public var user: String?
     /// Password of ``user``. In memory only.
     public var password: String?

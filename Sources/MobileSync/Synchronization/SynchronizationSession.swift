@@ -19,6 +19,7 @@ struct SynchronizationSession {
     func run() throws(SyncError) -> SynchronizationResult {
         let clock = ContinuousClock(), began = clock.now
         try progress.enter(.starting)
+        try package.logInWithProfile(application, profile)
         let session = try application.session()
         try progress.report(.uploading)
         try progress.enter(.connecting)
