@@ -9,7 +9,8 @@ import MobileStore
 /// server's version of it. *If you break it*: the user sees the row twice, and a row that was deleted here comes back.
 ///
 /// **A key that the back end makes identifies a row only where all rows are sent again.** Why: the back end may give the number of a deleted row to another
-/// one, and a pending change must not reach that. The server knows the row by its surrogate key as long as it has its state.
+/// one, and a pending change must not reach that. The server knows the row by its surrogate key as long as it has its state. A pending row that the server has
+/// deleted gives up such a key when another row has it.
 extension Transaction {
     /// Notes that rows of an object come or go in this transaction.
     func expectRows(of entity: EntityMetadata) {
@@ -84,6 +85,7 @@ extension Transaction {
                 if try originalState(of: entity, known) != nil { try unite(entity, known, with: arrived) }
                 keys[known] = arrived
             }
+            try giveUpKeys(of: entity)
             if isReset {
                 reset.insert(index)
                 try connection.execute("DROP TABLE temp.\(entity.formerRows)")
@@ -184,6 +186,37 @@ extension Transaction {
             GROUP BY 1
             """)
         return found.compactMap { row in row[0].integer.flatMap { known in row[1].integer.map { (known, $0) } } }
+    }
+
+    /// Takes keys that the back end has made from rows that the server has deleted, and that are pending, where another row has the key now: the rows are
+    /// without a key, as new ones are. A row that comes again has its key again.
+    private func giveUpKeys(of entity: EntityMetadata) throws {
+        let columns = entity.primaryKey.filter { entity.attributes[$0].isGenerated }.map { entity.sql.attributeColumns[$0] }
+        let (table, original) = (entity.sql.table, entity.sql.originalTable), isGone = "\"_sv\" = \(ServerVersion.deleted.rawValue)"
+        guard !columns.isEmpty, try connection.first("SELECT 1 FROM \(original) LIMIT 1") != nil else { return }
+        let list = columns.joined(separator: ", "), made = columns.map { "\($0) = NULL" }
+        try connection.execute(
+            """
+            UPDATE \(table) SET (\(list)) = (SELECT \(list) FROM \(original) AS o WHERE o."_sk" = \(table)."_sk")
+            WHERE \(columns.map { "\($0) IS NULL" }.joined(separator: " AND "))
+                AND "_sk" IN (SELECT "_sk" FROM \(original) WHERE "_sv" = \(ServerVersion.present.rawValue))
+            """)
+        guard try connection.first("SELECT 1 FROM \(original) WHERE \(isGone) LIMIT 1") != nil else { return }
+        func isTaken(_ source: String) -> String {
+            """
+            EXISTS (SELECT 1 FROM \(table) AS n WHERE \(entity.equalKeys("n", source)) AND n."_sk" <> \(source)."_sk"
+                AND n."_sk" NOT IN (SELECT "_sk" FROM \(original)))
+            """
+        }
+        let keys = try connection.keys(
+            "SELECT \"_sk\" FROM \(table) WHERE \"_sk\" IN (SELECT \"_sk\" FROM \(original) WHERE \(isGone)) AND \(isTaken(table))")
+        let nothing = made.joined(separator: ", "), recorder = try changeLogRecorder()
+        for key in keys {
+            try connection.execute("UPDATE \(table) SET \(nothing) WHERE \"_sk\" = ?1", [.integer(key)])
+            try recorder?.updated(entity, key)
+        }
+        // After a reset, its former key would make it that row.
+        try connection.execute("UPDATE \(original) SET \(nothing) WHERE \(isGone) AND \(isTaken(original))")
     }
 
     /// Takes the server's version from new rows whose modelled key was that of another row, which is gone now: the server may take them.

@@ -84,6 +84,8 @@ extension Transaction {
             refused.append(key)
         }
         if isAccepted {
+            // The row may have got the number of another one, which is gone.
+            if entity.hasGeneratedKey { expectRows(of: entity) }
             try noteLast(result.id, of: entity, key)
             if !decided.contains(entity) { try noteUnconfirmed(entity, key) }
             try settleLogRecords(of: entity, key, before: result.id)

@@ -1,6 +1,7 @@
-@testable @_spi(GeneratedCode) import MobileObjects
 import MobileStore
 import Testing
+
+@testable @_spi(GeneratedCode) import MobileObjects
 
 /// Rows that come under other surrogate keys than the device's pending rows with the same modelled keys have: after an upgrade, a lost state of the server,
 /// and where another device created the row, too.
@@ -101,13 +102,31 @@ import Testing
         try order.set("status", "PAID")
         try order.update()
         try shop.importDeletions("SalesOrder", 11)
+        let number = try shop.value("SELECT \"number\" FROM \"SalesOrder\" WHERE \"_sk\" = 11")
         try shop.importOrder(12, number: 5, customer: 2)
-        #expect(try shop.count("SalesOrder") == 2)
+        // No two rows have one key: the pending one, which the server has deleted, is without.
+        #expect(try shop.count("SalesOrder") == 2 && number == .integer(5))
+        #expect(try shop.value("SELECT \"number\" FROM \"SalesOrder\" WHERE \"_sk\" = 11") == .null)
+        #expect(try shop.objects("SalesOrder").load(11).pendingChange == .update)
         try shop.importDeletions("SalesOrder", 12)
         try shop.importOrder(11, number: 5, customer: 1)
+        #expect(try shop.value("SELECT \"number\" FROM \"SalesOrder\" WHERE \"_sk\" = 11") == .integer(5))
         try reset("SalesOrder", ["number", "customerId", "status", "_ref_customer"], #"[[31,5,"c1","NEW",1]]"#)
         #expect(try shop.count("SalesOrder") == 1)
         #expect(try shop.objects("SalesOrder").load(31).pendingChange == .update)
+    }
+
+    @Test("a row without its number is not the one that has the number now, also where all rows are sent again")
+    func withoutNumber() throws {
+        let order = try shop.objects("SalesOrder").load(11)
+        try order.set("status", "PAID")
+        try order.update()
+        try shop.importDeletions("SalesOrder", 11)
+        try shop.importOrder(12, number: 5, customer: 2)
+        try reset("SalesOrder", ["number", "customerId", "status", "_ref_customer"], #"[[31,5,"c2","NEW",2]]"#)
+        #expect(try shop.count("SalesOrder") == 2 && shop.objects("SalesOrder").load(31).pendingChange == .none)
+        try shop.database.cancelPendingOperations()
+        #expect(try shop.count("SalesOrder") == 1)
     }
 
     @Test("large values of the row that comes are its server's version; a value that is pending here stays")
