@@ -31,7 +31,8 @@ package enum ReservedNames {
     /// Methods among ``members`` whose names attributes and relationships may have as well: the compiler knows a property from a method, and
     /// generated code calls none of these without naming the object.
     static let methods: Set<String> = [
-        "call", "conflict", "copyAll", "cursor", "deferredOperations", "entity", "find", "findAll", "json", "keyToString", "largeValue", "list", "load",
+        "call", "conflict", "copyAll", "cursor", "deferredOperations", "entity", "find", "findAll", "json", "keyToString", "largeValue", "list",
+        "load",
         "logRecords", "object", "observe", "page", "pages", "parentObject", "refresh", "subscriptions", "synchronizationParameters", "value",
     ]
 
@@ -73,6 +74,9 @@ package enum ReservedNames {
         "String",
         "Structure", "SubscribableEntity", "Subscription", "SubscriptionParameters", "Swift", "Type", "UInt8", "UUID", "Value", "Void",
     ]
+
+    /// Types that each generated class of an object has inside, so that another one of that name would not be found there.
+    package static let nestedTypes: Set<String> = ["Package"]
 
     /// Names of generated parameters of finders; a query's parameter of that name would be a duplicate.
     static let finderParameters: Set<String> = ["package", "skip", "sortedBy", "take"]

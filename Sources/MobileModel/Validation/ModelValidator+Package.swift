@@ -108,10 +108,12 @@ extension ModelValidator {
     mutating func checkTypeNames() {
         let root = ModelPath.root
         var owners: [String: String] = [:]
-        func add(_ name: String, _ owner: String, _ path: ModelPath, _ validator: inout ModelValidator) {
+        func add(_ name: String, _ owner: String, _ path: ModelPath, isNested: Bool = false, _ validator: inout ModelValidator) {
             if let other = owners[name.lowercased()] {
                 validator.report(.conflict, path, "the generated class \"\(name)\" of \(owner) already exists: \(other)")
-            } else if ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name) {
+            } else if ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name)
+                || isNested && ReservedNames.nestedTypes.contains(name)
+            {
                 validator.report(
                     .name, path, "a class \"\(name)\" would hide the type of that name",
                     suggestion: "choose another name, or a namePrefix; the table's name stays in the binding")
@@ -129,7 +131,7 @@ extension ModelValidator {
             let name = SwiftNames.type(object.name, prefix: prefix)
             let path = root["objects"][index]
             guard !model.objects[..<index].contains(where: { $0.name.lowercased() == object.name.lowercased() }) else { continue }
-            add(name, "the object \"\(object.name)\"", path["name"], &self)
+            add(name, "the object \"\(object.name)\"", path["name"], isNested: true, &self)
             if !object.chosenParameters.isEmpty {
                 add(name + "Subscription", "the synchronization parameters of \"\(object.name)\"", path["synchronizationParameters"], &self)
             }

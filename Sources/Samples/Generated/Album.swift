@@ -42,13 +42,13 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
         set { stored.released = newValue; attributeChanged(4) }
     }
 
-    /// The attribute `price`. At most 8 digits, 2 of them after the point.
+    /// The database checks `price > 0`. At most 8 digits, 2 of them after the point.
     public var price: Decimal {
         get { stored.price }
         set { stored.price = newValue; attributeChanged(5) }
     }
 
-    /// The attribute `inStock`.
+    /// The database checks `in_stock >= 0`.
     public var inStock: Int64 {
         get { stored.inStock }
         set { stored.inStock = newValue; attributeChanged(6) }
@@ -116,11 +116,10 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
-    public convenience init(in package: Records, title: String, price: Decimal, inStock: Int64) {
+    public convenience init(in package: Records, title: String, price: Decimal) {
         self.init(in: package)
         self.title = title
         self.price = price
-        self.inStock = inStock
     }
 
     // MARK: Access by position, for the runtime

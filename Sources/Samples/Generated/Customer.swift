@@ -63,7 +63,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
         var city: String? = nil
         var country: String? = nil
         var email: String? = nil
-        var active: Bool = false
+        var active: Bool = true
     }
     private var stored: Stored
 
@@ -86,10 +86,9 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
-    public convenience init(in package: Records, name: String, active: Bool) {
+    public convenience init(in package: Records, name: String) {
         self.init(in: package)
         self.name = name
-        self.active = active
     }
 
     // MARK: Access by position, for the runtime

@@ -56,7 +56,7 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
         var orderId: Int64 = 0
         var customerId: Int64 = 0
         var ordered: Date = Date(timeIntervalSince1970: 0)
-        var status: String = ""
+        var status: String = "NEW"
     }
     private var stored: Stored
 
@@ -77,10 +77,9 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
     }
 
     /// Creates a new object with the values that it cannot be without; the others can be set as properties. `create` and `save` write it.
-    public convenience init(in package: Records, ordered: Date, status: String) {
+    public convenience init(in package: Records, ordered: Date) {
         self.init(in: package)
         self.ordered = ordered
-        self.status = status
     }
 
     // MARK: Access by position, for the runtime

@@ -23,7 +23,7 @@ public final class OrderLine: Entity, QueryableEntity, SavableEntity {
         set { stored.albumId = newValue; attributeChanged(1) }
     }
 
-    /// The attribute `quantity`.
+    /// The database checks `quantity > 0`.
     public var quantity: Int64 {
         get { stored.quantity }
         set { stored.quantity = newValue; attributeChanged(2) }

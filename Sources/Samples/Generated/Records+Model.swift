@@ -19,8 +19,14 @@ extension Records {
                 {"name": "artistId", "type": "long"},
                 {"name": "genreId", "type": "long"},
                 {"name": "released", "type": "date", "nullable": true},
-                {"name": "price", "type": "decimal", "precision": 8, "scale": 2},
-                {"name": "inStock", "type": "long"},
+                {
+                  "name": "price",
+                  "type": "decimal",
+                  "precision": 8,
+                  "scale": 2,
+                  "documentation": "The database checks `price > 0`."
+                },
+                {"name": "inStock", "type": "long", "default": 0, "documentation": "The database checks `in_stock >= 0`."},
                 {"name": "cover", "type": "bigBinary", "nullable": true}
               ],
               "primaryKey": ["albumId"],
@@ -89,7 +95,7 @@ extension Records {
                 {"name": "city", "type": "string", "nullable": true, "length": 60},
                 {"name": "country", "type": "string", "nullable": true, "length": 60},
                 {"name": "email", "type": "string", "nullable": true, "length": 120},
-                {"name": "active", "type": "boolean"}
+                {"name": "active", "type": "boolean", "default": true}
               ],
               "primaryKey": ["customerId"],
               "relationships": [
@@ -128,7 +134,7 @@ extension Records {
               "attributes": [
                 {"name": "orderId", "type": "long"},
                 {"name": "albumId", "type": "long"},
-                {"name": "quantity", "type": "long"}
+                {"name": "quantity", "type": "long", "documentation": "The database checks `quantity > 0`."}
               ],
               "primaryKey": ["orderId", "albumId"],
               "relationships": [
@@ -156,7 +162,7 @@ extension Records {
                 {"name": "orderId", "type": "long", "generated": true},
                 {"name": "customerId", "type": "long"},
                 {"name": "ordered", "type": "dateTime"},
-                {"name": "status", "type": "string", "length": 20}
+                {"name": "status", "type": "string", "length": 20, "default": "NEW"}
               ],
               "primaryKey": ["orderId"],
               "relationships": [

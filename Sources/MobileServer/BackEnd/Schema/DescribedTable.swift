@@ -1,4 +1,5 @@
 internal import MobileStore
+internal import PostgreSQLClient
 
 /// The tables of a back end, as a model needs them.
 struct DescribedTables {
@@ -17,6 +18,10 @@ struct DescribedTable {
         let isNullable: Bool
         /// Whether the back end assigns the value of a new row.
         let isGenerated: Bool
+        /// The default of the database as it writes it; nil without one.
+        var defaultSQL: String?
+        /// The values of an enumeration, in its order; empty for other types.
+        var values: [String] = []
         /// Characters of the longest value of a text column; nil for others and without values.
         var longestText: Int?
         /// The most digits before and after the point of a decimal; nil for others, without values, and where the back end enforces the declaration.
@@ -43,16 +48,66 @@ struct DescribedTable {
     let references: [Reference]
     /// Columns whose values need another type than the declared one, each in a sentence.
     var remarks: [String] = []
+    /// Columns that a model cannot have, each with the reason.
+    var omissions: [String] = []
+    /// The conditions that rows have to meet, each with the columns that it is about.
+    var checks: [(columns: [String], sql: String)] = []
+
+    /// Leaves out columns that cannot be read, and all but the first of those whose names differ in the case of letters alone: the names of a model do not.
+    mutating func leaveOutColumns(unreadable: Set<String>) {
+        var names: Set<String> = []
+        columns.removeAll { column in
+            let place = "table \"\(name)\", column \"\(column.name)\""
+            if unreadable.contains(column.name) {
+                omissions.append("\(place): there is no right to read it")
+                return true
+            }
+            guard !names.insert(column.name.lowercased()).inserted else { return false }
+            omissions.append("\(place): another column has this name in other letters of case")
+            return true
+        }
+    }
+}
+
+/// A table that is to be described.
+struct FoundTable {
+    /// The name in a binding.
+    let name: String
+    /// The name in a statement.
+    let sql: String
+    /// The number of the table; NULL where tables have none.
+    let id: Value
 }
 
 extension SQLEngine {
     /// Reads the descriptions of all tables, in the order of their names, without those of the server and of the engine.
     /// - Parameter schemas: the schemas of PostgreSQL to read; empty for those of the search path.
     func describedTables(schemas: [String]) throws -> DescribedTables {
-        try read { connection in
-            var found = try connection.describedTables(schemas: schemas)
-            for index in found.tables.indices { try connection.measureTexts(of: &found.tables[index]) }
-            return found
+        let (found, omissions) = try read { try $0.foundTables(schemas: schemas) }
+        var result = DescribedTables(omissions: omissions)
+        for table in found {
+            do {
+                let described = try read { connection in
+                    var described = try connection.described(table)
+                    try connection.measureTexts(of: &described)
+                    return described
+                }
+                result.tables.append(described)
+            } catch {
+                guard let reason = Self.reason(error) else { throw error }
+                result.omissions.append("table \"\(table.name)\": it cannot be read: \(reason)")
+            }
+        }
+        return result
+    }
+
+    /// The reason for which one table cannot be read; nil where the others cannot be read either.
+    private static func reason(_ error: any Error) -> String? {
+        switch error {
+        case let error as PostgreSQLBackEndError:
+            [.permission, .undefinedObject, .invalidValue, .invalidText, .syntax, .other].contains(error.error.code) ? error.error.message : nil
+        case let error as StoreError: [.sqlite, .corrupt].contains(error.code) ? error.message : nil
+        default: nil
         }
     }
 }
@@ -65,8 +120,9 @@ extension SQLConnection {
     fileprivate func measureTexts(of table: inout DescribedTable) throws {
         let places = table.columns.indices.filter { table.columns[$0].affinity == .text }
         guard !places.isEmpty else { return }
-        let names = places.map { SQLText.quoted(table.columns[$0].name) }
-        let lengths = names.map { "CAST(max(length(CAST(\($0) AS TEXT))) AS BIGINT)" }.joined(separator: ", ")
+        // Names of their own: SQLite does not find a column "true" of a subquery.
+        let names = places.enumerated().map { "\(SQLText.quoted(table.columns[$0.element].name)) AS c\($0.offset)" }
+        let lengths = places.indices.map { "CAST(max(length(CAST(c\($0) AS TEXT))) AS BIGINT)" }.joined(separator: ", ")
         let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows)"
         let found = try rows("SELECT \(lengths) FROM (\(source)) AS measured", [])
         for (place, length) in zip(places, found.first ?? []) { table.columns[place].longestText = length.integer.map(Int.init) }

@@ -2,8 +2,7 @@ internal import MobileModel
 internal import MobileStore
 
 extension PostgreSQLBackEndConnection {
-    /// Reads the tables of some schemas.
-    func describedTables(schemas: [String]) throws -> DescribedTables {
+    func foundTables(schemas: [String]) throws -> (tables: [FoundTable], omissions: [String]) {
         let path = try texts("SELECT CAST(unnest(current_schemas(false)) AS TEXT)"), read = schemas.isEmpty ? path : schemas
         let found = try rows(
             """
@@ -11,13 +10,14 @@ extension PostgreSQLBackEndConnection {
                 CAST(pg_catalog.pg_table_is_visible(c.oid) AS INTEGER)
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
             WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'
-                AND c.relname NOT LIKE 'mobile\\_%'
+                AND c.relname NOT IN (\(OwnTables.list))
+                AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_attribute AS a WHERE a.attrelid = c.oid AND a.attname = 'mobile_xid')
             ORDER BY c.relname, n.nspname
             """, [])
-        var result = DescribedTables(), others: [String: Int] = [:]
+        var tables: [FoundTable] = [], omissions: [String] = [], others: [String: Int] = [:]
         for schema in schemas where try texts("SELECT CAST(nspname AS TEXT) FROM pg_catalog.pg_namespace WHERE nspname = ?1", [.text(schema)]).isEmpty
         {
-            result.omissions.append("schema \"\(schema)\": there is none of this name")
+            omissions.append("schema \"\(schema)\": there is none of this name")
         }
         for row in found {
             let schema = row[2].text ?? "", name = row[4].integer == 1 ? row[1].text ?? "" : "\(schema).\(row[1].text ?? "")"
@@ -26,23 +26,44 @@ extension PostgreSQLBackEndConnection {
                 continue
             }
             switch row[3].text {
-            case "v", "m": result.omissions.append("view \"\(name)\": it has no primary key")
-            case "f": result.omissions.append("foreign table \"\(name)\": it has no primary key")
-            default: result.tables.append(try described(name, SQLText.quoted(schema) + "." + SQLText.quoted(row[1].text ?? ""), row[0]))
+            case "v", "m": omissions.append("view \"\(name)\": it has no primary key")
+            case "f": omissions.append("foreign table \"\(name)\": it has no primary key")
+            default: tables.append(FoundTable(name: name, sql: SQLText.quoted(schema) + "." + SQLText.quoted(row[1].text ?? ""), id: row[0]))
             }
         }
         for (schema, count) in others.sorted(by: { $0.key < $1.key }) {
             let reason = schemas.isEmpty ? "it is not on the search path" : "it was not named"
-            result.omissions.append("schema \"\(schema)\" with \(count == 1 ? "1 table" : "\(count) tables"): \(reason); name it with --schema")
+            omissions.append("schema \"\(schema)\" with \(count == 1 ? "1 table" : "\(count) tables"): \(reason); name it with --schema")
         }
-        return result
+        return (tables, omissions)
     }
 
-    private func described(_ name: String, _ sql: String, _ id: Value) throws -> DescribedTable {
+    func described(_ found: FoundTable) throws -> DescribedTable {
+        let hidden = try texts(
+            """
+            SELECT CAST(attname AS TEXT) FROM pg_catalog.pg_attribute
+            WHERE attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND attnum > 0 AND NOT attisdropped
+                AND NOT pg_catalog.has_column_privilege(attrelid, attnum, 'SELECT')
+            """, [found.id])
         var table = DescribedTable(
-            name: name, sql: sql, columns: try describedColumns(of: id), primaryKey: try keyColumns(of: id), references: try references(of: id))
+            name: found.name, sql: found.sql, columns: try describedColumns(of: found.id), primaryKey: try keyColumns(of: found.id),
+            references: try references(of: found.id))
+        table.leaveOutColumns(unreadable: Set(hidden))
+        table.checks = try checks(of: found.id)
         try measureNumbers(of: &table)
         return table
+    }
+
+    private func checks(of table: Value) throws -> [(columns: [String], sql: String)] {
+        let found = try rows(
+            """
+            SELECT CAST(c.oid AS BIGINT), pg_catalog.pg_get_expr(c.conbin, c.conrelid), CAST(a.attname AS TEXT) FROM pg_catalog.pg_constraint AS c
+            JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
+            WHERE c.contype = 'c' AND c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID) ORDER BY c.conname, a.attnum
+            """, [table])
+        return Dictionary(grouping: found) { $0[0].integer ?? 0 }.sorted { $0.key < $1.key }.map { _, rows in
+            (rows.compactMap { $0[2].text }, rows[0][1].text ?? "")
+        }
     }
 
     /// Finds the digits of the numbers whose columns take any number.
@@ -73,7 +94,10 @@ extension PostgreSQLBackEndConnection {
                     CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END),
                 CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT), CAST(a.attnotnull OR t.typnotnull AS INTEGER),
                 CAST(a.attgenerated <> '' OR a.attidentity <> '' OR coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') LIKE 'nextval(%'
-                    AS INTEGER)
+                    AS INTEGER),
+                CASE a.attgenerated WHEN '' THEN coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), pg_catalog.pg_get_expr(t.typdefaultbin, 0)) END,
+                (SELECT CAST(json_agg(e.enumlabel ORDER BY e.enumsortorder) AS TEXT) FROM pg_catalog.pg_enum AS e
+                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END)
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
             LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
@@ -82,7 +106,8 @@ extension PostgreSQLBackEndConnection {
             DescribedTable.Column(
                 name: row[0].text ?? "", declaredType: row[1].text ?? "",
                 affinity: BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[2].integer ?? 0)), isNullable: row[3].integer == 0,
-                isGenerated: row[4].integer == 1)
+                isGenerated: row[4].integer == 1, defaultSQL: row[5].text,
+                values: try row[6].text.flatMap { try JSONValue(parsing: $0).array }?.compactMap(\.string) ?? [])
         }
     }
 

@@ -2,46 +2,53 @@ internal import MobileModel
 internal import MobileStore
 
 extension SQLiteBackEndConnection {
-    /// Reads the ordinary tables; others have no rows of their own, or belong to a virtual table.
-    func describedTables(schemas: [String]) throws -> DescribedTables {
+    /// Finds the ordinary tables; others have no rows of their own, or belong to a virtual table.
+    func foundTables(schemas: [String]) throws -> (tables: [FoundTable], omissions: [String]) {
         let found = try rows(
             """
             SELECT type, name FROM pragma_table_list WHERE schema = 'main' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-                AND name NOT LIKE 'mobile\\_%' ESCAPE '\\' ORDER BY name
+                AND name NOT IN (\(OwnTables.list)) ORDER BY name
             """, [])
         let names = Dictionary(grouping: found) { $0[0].text ?? "" }.mapValues { $0.compactMap { $0[1].text } }
-        var result = DescribedTables()
-        for name in names["view"] ?? [] { result.omissions.append("view \"\(name)\": it has no primary key") }
+        var omissions = (names["view"] ?? []).map { "view \"\($0)\": it has no primary key" }
         if let virtual = names["virtual"] {
             let shadows = names["shadow"]?.count ?? 0, list = virtual.map { "\"\($0)\"" }.joined(separator: ", ")
-            result.omissions.append(
+            omissions.append(
                 "virtual table\(virtual.count == 1 ? "" : "s") \(list)" + (shadows > 0 ? " with \(shadows) tables of their content" : "")
                     + ": objects need ordinary tables")
         }
-        result.tables = try (names["table"] ?? []).map { name in
-            var table = try described(name)
-            try measure(&table)
-            let isNull = table.primaryKey.map { SQLText.quoted($0) + " IS NULL" }.joined(separator: " OR ")
-            table.hasRowsWithoutKey = try !isNull.isEmpty && !rows("SELECT 1 FROM \(table.sql) WHERE \(isNull) LIMIT 1", []).isEmpty
-            return table
-        }
-        return result
+        return ((names["table"] ?? []).map { FoundTable(name: $0, sql: SQLText.quoted($0), id: .null) }, omissions)
+    }
+
+    func described(_ found: FoundTable) throws -> DescribedTable {
+        var table = try described(found.name)
+        try measure(&table)
+        let isNull = table.primaryKey.map { SQLText.quoted($0) + " IS NULL" }.joined(separator: " OR ")
+        table.hasRowsWithoutKey = try !isNull.isEmpty && !rows("SELECT 1 FROM \(table.sql) WHERE \(isNull) LIMIT 1", []).isEmpty
+        return table
     }
 
     private func described(_ table: String) throws -> DescribedTable {
-        let columns = try rows("SELECT name, type, \"notnull\", pk, hidden FROM pragma_table_xinfo(?1)", [.text(table)])
+        let columns = try rows("SELECT name, type, \"notnull\", pk, hidden, dflt_value FROM pragma_table_xinfo(?1)", [.text(table)])
         let key = columns.filter { $0[3].integer ?? 0 > 0 }.sorted { $0[3].integer ?? 0 < $1[3].integer ?? 0 }
-        // Such a column is another name of the rowid, which SQLite assigns.
-        let isRowID = key.count == 1 && key[0][1].text?.uppercased() == "INTEGER"
-        return DescribedTable(
+        // Such a column is another name of the rowid, which SQLite assigns. A descending one, and one of a table without rowid, has an index of its own.
+        let hasIndex = try !rows("SELECT 1 FROM pragma_index_list(?1) WHERE origin = 'pk'", [.text(table)]).isEmpty
+        let isRowID = key.count == 1 && key[0][1].text?.uppercased() == "INTEGER" && !hasIndex
+        var described = DescribedTable(
             name: table, sql: SQLText.quoted(table),
             columns: columns.map { row in
                 // In capital letters: PostgreSQL's types are in small ones.
                 let type = row[1].text?.uppercased() ?? "", isKey = row[3].integer ?? 0 > 0
                 return DescribedTable.Column(
                     name: row[0].text ?? "", declaredType: type, affinity: BackEndTable.Affinity(declaredType: type),
-                    isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2)
+                    isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2, defaultSQL: row[5].text)
             }, primaryKey: key.compactMap { $0[0].text }, references: try references(of: table))
+        let sql = try rows("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]).first?[0].text ?? ""
+        let names = described.columns.map(\.name)
+        described.checks = TableChecks(of: sql).conditions.map { condition in
+            (TableChecks.columns(of: condition, among: names), condition.sql)
+        }
+        return described
     }
 
     private func references(of table: String) throws -> [DescribedTable.Reference] {
@@ -86,15 +93,33 @@ extension SQLiteBackEndConnection {
 
     /// Gives each column the type that its rows need.
     private func measure(_ table: inout DescribedTable) throws {
+        try findTypes(of: &table)
         let typed = table.columns.indices.filter { table.columns[$0].affinity != .blob }
         for start in stride(from: 0, to: typed.count, by: 500) { try findBytes(Array(typed[start..<min(start + 500, typed.count)]), of: &table) }
         try measureNumbers(of: &table)
     }
 
+    /// Columns without a declared type have the type of their values.
+    private func findTypes(of table: inout DescribedTable) throws {
+        for place in table.columns.indices where table.columns[place].declaredType.isEmpty {
+            let name = SQLText.quoted(table.columns[place].name)
+            let found = try rows("SELECT DISTINCT typeof(c) FROM (SELECT \(name) AS c FROM \(table.sql) LIMIT \(measuredRows))", [])
+            var types = Set(found.compactMap { $0[0].text }).subtracting(["null"])
+            if case .text? = table.columns[place].defaultSQL.flatMap(ColumnDefault.init) { types.insert("text") }
+            if types == ["blob"] { continue }
+            table.columns[place].affinity =
+                types == ["integer"] ? .integer : types.isSubset(of: ["integer", "real"]) && !types.isEmpty ? .real : .text
+            guard types.count > 1, !types.isSubset(of: ["integer", "real"]) else { continue }
+            table.remarks.append(
+                "table \"\(table.name)\", column \"\(table.columns[place].name)\" without a type: there are \(types.sorted().joined(separator: " and ")) values; the attribute is a string"
+            )
+        }
+    }
+
     /// Columns of a type that SQLite does not know, such as GEOMETRY and POINT, are columns of bytes if they have nothing else.
     private func findBytes(_ places: [Int], of table: inout DescribedTable) throws {
-        let names = places.map { SQLText.quoted(table.columns[$0].name) }
-        let measures = names.map { "coalesce(max(typeof(\($0)) = 'blob'), 0), coalesce(max(typeof(\($0)) NOT IN ('blob', 'null')), 0)" }
+        let names = places.enumerated().map { "\(SQLText.quoted(table.columns[$0.element].name)) AS c\($0.offset)" }
+        let measures = places.indices.map { "coalesce(max(typeof(c\($0)) = 'blob'), 0), coalesce(max(typeof(c\($0)) NOT IN ('blob', 'null')), 0)" }
         let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows)"
         let found = try rows("SELECT \(measures.joined(separator: ", ")) FROM (\(source))", []).first ?? []
         for (index, place) in places.enumerated() where found.count > 2 * index + 1 && found[2 * index].integer == 1 {

@@ -33,7 +33,7 @@ public struct SchemaModel: Sendable {
             throw ServerError(.missingBackEnd, "the tables of \(place) cannot be read: \(error)", cause: error)
         }
         try engine.close()
-        var writer = SchemaModelWriter(found, package: name)
+        var writer = SchemaModelWriter(found, package: name, hasTimes: isAddress)
         let objects = writer.objects()
         model = PackageModel(
             name: name, backEnds: [BackEndModel(name: "enterprise", kind: isAddress ? .postgresql : .sqlite)], objects: objects)
@@ -48,8 +48,13 @@ private struct SchemaModelWriter {
     private(set) var omissions: [String]
     private(set) var remarks: [String]
 
-    init(_ found: DescribedTables, package: String) {
-        (tables, self.package, omissions, remarks) = (found.tables, package, found.omissions, found.tables.flatMap(\.remarks))
+    /// Whether the database knows dates and times from texts.
+    private let hasTimes: Bool
+
+    init(_ found: DescribedTables, package: String, hasTimes: Bool) {
+        self.hasTimes = hasTimes
+        (tables, self.package, remarks) = (found.tables, package, found.tables.flatMap(\.remarks))
+        omissions = found.omissions + found.tables.flatMap(\.omissions)
     }
 
     /// An object in the making.
@@ -69,6 +74,10 @@ private struct SchemaModelWriter {
                 omissions.append("table \"\(table.name)\": it has no primary key")
                 continue
             }
+            guard table.primaryKey.allSatisfy({ key in table.columns.contains { $0.name == key } }) else {
+                omissions.append("table \"\(table.name)\": a column of its primary key is left out")
+                continue
+            }
             guard !table.hasRowsWithoutKey else {
                 omissions.append("table \"\(table.name)\": there are rows without a value in the primary key")
                 continue
@@ -85,10 +94,17 @@ private struct SchemaModelWriter {
         var used = Set<String>()
         let names = table.columns.map { SchemaNames.unique(SchemaNames.attribute($0.name), &used) }
         let byColumn = Dictionary(uniqueKeysWithValues: zip(table.columns.map(\.name), names))
-        let attributes = zip(table.columns, names).map { attribute($0, $1, in: table) }
+        let attributes = zip(table.columns, names).map { column, name in
+            var attribute = attribute(column, name, in: table)
+            takeDefault(column, of: table, into: &attribute)
+            document(column, of: table, in: &attribute)
+            return attribute
+        }
+        let checks = table.checks.filter { $0.columns.count != 1 }.map { "The database checks `\($0.sql)`." }
         let columns = byColumn.filter { $0.key != $0.value }
         let object = ObjectModel(
-            name: name, attributes: attributes, primaryKey: table.primaryKey.compactMap { byColumn[$0] },
+            name: name, documentation: checks.isEmpty ? nil : checks.joined(separator: " "), attributes: attributes,
+            primaryKey: table.primaryKey.compactMap { byColumn[$0] },
             operations: [.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "delete", kind: .delete)],
             binding: BackEndBinding(
                 backEnd: "enterprise", table: table.name, columns: Dictionary(uniqueKeysWithValues: columns.map { ($0.value, $0.key) })))
@@ -124,6 +140,10 @@ private struct SchemaModelWriter {
         let mapping = zip(reference.columns, targets).compactMap { column, other in
             drafts[index].names[column].flatMap { source in drafts[target].names[other].map { RelationshipModel.Mapping(source: source, target: $0) }
             }
+        }
+        guard mapping.count == reference.columns.count else {
+            leaveOut(reference, of: table, "has a column that is left out")
+            return nil
         }
         return Ends(reference: reference, index: index, target: target, mapping: mapping)
     }
@@ -202,7 +222,7 @@ private struct SchemaModelWriter {
 
     private mutating func attribute(_ column: DescribedTable.Column, _ name: String, in table: DescribedTable) -> AttributeModel {
         var attribute = AttributeModel(name: name, type: .string, isNullable: column.isNullable, isGenerated: column.isGenerated)
-        let numbers = column.declaredType.split { !$0.isNumber }.compactMap { Int($0) }, isCompared = Self.isCompared(column.name, in: table)
+        let numbers = Self.lengths(of: column.declaredType), isCompared = Self.isCompared(column.name, in: table)
         let type = column.declaredType.lowercased()
         switch column.affinity {
         case .boolean: attribute.type = .boolean
@@ -238,6 +258,37 @@ private struct SchemaModelWriter {
             if attribute.length == nil, longest > LengthRules.longestString { attribute.type = .bigString }
         }
         return attribute
+    }
+
+    /// The numbers in the parentheses at the end of a type; none where they have another meaning.
+    private static func lengths(of type: String) -> [Int] {
+        guard let numbers = type.wholeMatch(of: /[^"()]*\(\s*(-?[0-9]+)\s*(?:,\s*(-?[0-9]+)\s*)?\)/),
+            !["interval", "time"].contains(where: { type.lowercased().hasPrefix($0) })
+        else { return [] }
+        return [Int(numbers.1), numbers.2.flatMap { Int($0) }].compactMap { $0 }
+    }
+
+    /// Takes a constant default of the database. Where the database makes the value, a new row need not have one.
+    private func takeDefault(_ column: DescribedTable.Column, of table: DescribedTable, into attribute: inout AttributeModel) {
+        guard !attribute.isGenerated, let sql = column.defaultSQL else { return }
+        let constant = ColumnDefault(sql)
+        if constant == .null { return }
+        if let json = constant?.json(for: attribute, hasTimes: hasTimes) {
+            attribute.defaultValue = json
+        } else if table.primaryKey.contains(column.name) {
+            attribute.isGenerated = !attribute.isLarge
+        } else {
+            attribute.isNullable = true
+            attribute.documentation = "Without a value, a new row gets one from the database: `\(sql)`."
+        }
+    }
+
+    /// Describes the values that the database allows.
+    private func document(_ column: DescribedTable.Column, of table: DescribedTable, in attribute: inout AttributeModel) {
+        var sentences = [attribute.documentation].compactMap { $0 }
+        if !column.values.isEmpty { sentences.append("One of " + column.values.map { "`\($0)`" }.joined(separator: ", ") + ".") }
+        for check in table.checks where check.columns == [column.name] { sentences.append("The database checks `\(check.sql)`.") }
+        attribute.documentation = sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 
     /// Gives a decimal the digits that the rows have.

@@ -19,7 +19,11 @@ enum SchemaNames {
     /// The name of an object: the singular of the table's. One that would hide a type of generated code gets the word `Object`.
     static func type(_ table: String) -> String {
         let name = English.singular(identifier(table, isType: true))
-        return ReservedNames.types.contains(name) || ReservedNames.keywords.contains(name) ? name + "Object" : name
+        let isReserved = { name in
+            [ReservedNames.types, ReservedNames.nestedTypes, ReservedNames.keywords].contains { $0.contains(name) }
+        }
+        // "Any" becomes "AnyObject", which is reserved as well.
+        return [name, name + "Object"].first { !isReserved($0) } ?? name + "Entry"
     }
 
     /// The name of an attribute. One that is an attribute of all objects in queries, or a word of the language, gets the word `Value`.
@@ -28,8 +32,12 @@ enum SchemaNames {
         return ReservedNames.queryAttributes.contains(name) || ReservedNames.keywords.contains(name) ? name + "Value" : name
     }
 
-    /// Adds a number to a name that is in use.
+    /// The longest name, in characters: a model allows some more, for numbers and for words of generated code.
+    private static let longest = 80
+
+    /// Cuts a long name, and adds a number to one that is in use.
     static func unique(_ name: String, _ used: inout Set<String>) -> String {
+        let name = String(name.prefix(longest))
         var result = name, number = 2
         while !used.insert(result.lowercased()).inserted {
             result = "\(name)\(number)"

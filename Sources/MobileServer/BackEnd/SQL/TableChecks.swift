@@ -1,0 +1,89 @@
+/// The CHECK conditions of a table of SQLite, which has them in its CREATE TABLE statement alone.
+struct TableChecks {
+    struct Condition {
+        /// The name of the constraint; nil without one.
+        let name: String?
+        /// The condition without its parentheses.
+        let sql: String
+        /// The words and quoted names in it.
+        let words: [String]
+    }
+
+    private(set) var conditions: [Condition] = []
+
+    /// Returns the columns that a condition mentions.
+    static func columns(of condition: Condition, among names: [String]) -> [String] {
+        names.filter { name in condition.words.contains { $0.caseInsensitivelyEquals(name) } }
+    }
+
+    /// - Parameter sql: a CREATE TABLE statement; another text has no conditions.
+    init(of sql: String) {
+        let tokens = Self.tokens(of: sql)
+        var position = 0
+        while position < tokens.count {
+            defer { position += 1 }
+            guard tokens[position].text.caseInsensitivelyEquals("CHECK"), !tokens[position].isQuoted, position + 1 < tokens.count,
+                tokens[position + 1].text == "("
+            else { continue }
+            var depth = 0, end = position + 1
+            while end < tokens.count {
+                if !tokens[end].isQuoted { depth += tokens[end].text == "(" ? 1 : tokens[end].text == ")" ? -1 : 0 }
+                if depth == 0 { break }
+                end += 1
+            }
+            guard end < tokens.count else { return }
+            let inner = tokens[(position + 2)..<end]
+            let text = inner.isEmpty ? "" : String(sql[inner[position + 2].range.lowerBound..<inner[end - 1].range.upperBound])
+            let isNamed = position >= 2 && !tokens[position - 2].isQuoted && tokens[position - 2].text.caseInsensitivelyEquals("CONSTRAINT")
+            conditions.append(
+                Condition(
+                    name: isNamed ? tokens[position - 1].text : nil, sql: text.split(whereSeparator: \.isWhitespace).joined(separator: " "),
+                    words: inner.map(\.text)))
+            position = end
+        }
+    }
+
+    private struct Token {
+        let text: String
+        let isQuoted: Bool
+        let range: Range<String.Index>
+    }
+
+    /// Finds the tokens of a statement: words, quoted names and literals, and single other characters; comments are left out.
+    private static func tokens(of sql: String) -> [Token] {
+        var tokens: [Token] = [], position = sql.startIndex
+        func next(_ index: String.Index) -> String.Index { sql.index(after: index) }
+        while position < sql.endIndex {
+            let start = position, character = sql[position]
+            let rest = sql[position...]
+            if rest.hasPrefix("--") {
+                position = rest.firstIndex(of: "\n") ?? sql.endIndex
+            } else if rest.hasPrefix("/*") {
+                position = rest.dropFirst(2).firstRange(of: "*/")?.upperBound ?? sql.endIndex
+            } else if "\"'`[".contains(character) {
+                let close: Character = character == "[" ? "]" : character
+                var text = ""
+                position = next(position)
+                while position < sql.endIndex {
+                    let found = sql[position]
+                    position = next(position)
+                    if found == close {
+                        guard close != "]", position < sql.endIndex, sql[position] == close else { break }
+                        position = next(position)
+                    }
+                    text.append(found)
+                }
+                tokens.append(Token(text: text, isQuoted: true, range: start..<position))
+            } else if character.isLetter || character.isNumber || character == "_" {
+                while position < sql.endIndex, sql[position].isLetter || sql[position].isNumber || "_$".contains(sql[position]) {
+                    position = next(position)
+                }
+                tokens.append(Token(text: String(sql[start..<position]), isQuoted: false, range: start..<position))
+            } else {
+                position = next(position)
+                if !character.isWhitespace { tokens.append(Token(text: String(character), isQuoted: false, range: start..<position)) }
+            }
+        }
+        return tokens
+    }
+}
