@@ -25,11 +25,45 @@ struct RejectionSentence {
 
     /// Returns the sentence for a code that is not about a constraint.
     func text(_ code: Int64) -> String {
-        code == ResultCode.notFound
-            ? "the back end does not contain the data of \(name)" : "the back end could not do this; the server's log says why"
+        switch code {
+        case ResultCode.notFound: "the back end does not contain the data of \(name)"
+        case ResultCode.forbidden: "the server has no right to make this change of \(name) in the back end"
+        default: "the back end could not do this; the server's log says why"
+        }
     }
 
-    func text(_ constraint: Constraint) -> String {
+    /// - Parameter rule: the name that its owner has given to the constraint; empty if it has none.
+    func text(_ constraint: Constraint, rule: String = "") -> String {
+        let sentence = text(of: constraint)
+        return rule.isEmpty ? sentence : "\(sentence) (constraint \"\(rule.prefix(200))\")"
+    }
+
+    /// Returns the sentence about a value that the type of its column does not have.
+    /// - Parameter reason: the engine's own words.
+    func text(ofInvalidValue reason: String) -> String {
+        guard let object, let operation else { return "\(text(of: .check([]))): \(reason)" }
+        let listed = object.model.attributes.filter { attribute in
+            guard let allowed = object.tableColumn(attribute.name)?.allowedValues, !allowed.isEmpty else { return false }
+            return operation.values[attribute.name]?.string.map { !allowed.contains($0) } ?? false
+        }
+        guard let attribute = listed.first, let allowed = object.tableColumn(attribute.name)?.allowedValues else {
+            return "\(text(of: .check(mentioned(in: reason, operation)))): \(reason)"
+        }
+        return "\(text(of: .check([attribute]))): it is one of " + allowed.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+
+    /// Returns the attributes whose value is quoted at the end of a message; without one, those that the operation writes, if they are few.
+    private func mentioned(in reason: String, _ operation: BackEndOperation) -> [AttributeModel] {
+        let written = operation.object.attributes.filter { operation.values[$0.name] != nil || operation.largeValues.keys.contains($0.name) }
+        let quoted = written.filter { attribute in
+            operation.values[attribute.name].map { reason.hasSuffix(": \"\($0.string ?? $0.description)\"") } ?? false
+        }
+        guard quoted.isEmpty else { return quoted }
+        let others = written.filter { !operation.object.primaryKey.contains($0.name) }
+        return others.count <= 5 ? others : []
+    }
+
+    private func text(of constraint: Constraint) -> String {
         switch constraint {
         case .check(let attributes):
             attributes.isEmpty
@@ -75,7 +109,11 @@ struct RejectionSentence {
         // The extended result codes SQLITE_CONSTRAINT_...
         switch error.sqliteCode ?? 0 {
         case 275:  // CHECK
-            return text(.check(attributes(mentionedIn: Self.tail(of: error.message, behind: "CHECK constraint failed: "))))
+            let rule = Self.tail(of: error.message, behind: "CHECK constraint failed: ")
+            // A constraint without a name shows its condition, in the back end's words.
+            let isName = rule.wholeMatch(of: /[\w ]+/) != nil
+            let named = object?.table.constraints[rule].map { attributes(ofColumns: $0) }
+            return text(.check(named ?? attributes(mentionedIn: rule)), rule: isName ? rule : "")
         case 1299:  // NOTNULL
             return text(.notNull(attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))))
         case 1555, 2067, 2579:  // PRIMARYKEY, UNIQUE, ROWID

@@ -17,6 +17,9 @@ package struct PostgreSQLError: Error, Sendable {
     /// The underlying failure; nil without one.
     package let cause: (any Error)?
 
+    /// Whether a function of the database has raised the failure by RAISE, so that its owner has written the message.
+    package var isRaised: Bool { routine == "exec_stmt_raise" }
+
     /// The name of the function of the server that reported the failure.
     let routine: String?
     /// Whether the server ended the session with this failure.

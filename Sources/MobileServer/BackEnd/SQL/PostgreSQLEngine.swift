@@ -122,11 +122,14 @@ final class PostgreSQLEngine: SQLEngine {
         func refused(_ message: String, _ code: Int64 = ResultCode.constraint) -> BackEndFailure {
             .refused(message, code: code, backEndCode: state, detail: detail)
         }
+        // RAISE in a trigger: a sentence that the back end's owner has written for people, with a code of his choice.
+        if error.isRaised, [.constraint, .invalidValue, .other].contains(error.code), !state.hasPrefix("XX") { return refused(error.message) }
         switch error.code {
         case .constraint: return refused(Self.sentence(of: error, sentence))
-        case .invalidValue, .invalidText: return refused(sentence.text(.check([])))
-        // RAISE in a trigger: a sentence that the back end's owner has written for people.
-        case .other where state == "P0001": return refused(error.message)
+        case .invalidValue, .invalidText: return refused(sentence.text(ofInvalidValue: error.message))
+        // Such as a value of a type that has no form in texts, and one of an identity that the database alone gives.
+        case _ where ["0A000", "428C9"].contains(state): return refused(sentence.text(ofInvalidValue: error.message))
+        case .permission: return refused(sentence.text(ResultCode.forbidden), ResultCode.forbidden)
         case .serialization, .deadlock, .lockNotAvailable: return .busy(backEndCode: state, detail: detail)
         case .commitUnknown: return .outcomeUnknown(backEndCode: state, detail: detail)
         case .connectionFailed, .connectionLost, .authentication, .timeout, .cancelled, .outOfResources, .shuttingDown, .closed, .staleStatement,
@@ -142,12 +145,17 @@ final class PostgreSQLEngine: SQLEngine {
         let isOwn = violation.table == sentence.object?.table.name
         let columns = violation.constraint.flatMap { sentence.object?.table.constraints[$0] } ?? [violation.column].compactMap { $0 }
         let attributes = isOwn ? sentence.attributes(ofColumns: columns) : []
-        return switch violation.kind {
-        case .unique: sentence.text(.unique(attributes))
-        case .foreignKey: sentence.text(.foreignKey)
-        case .notNull: sentence.text(.notNull(attributes))
-        case .check: sentence.text(.check(attributes))
-        case .other: sentence.text(.other)
-        }
+        let kind: RejectionSentence.Constraint =
+            switch violation.kind {
+            case .unique: .unique(attributes)
+            case .foreignKey: .foreignKey
+            case .notNull: .notNull(attributes)
+            case .check: .check(attributes)
+            case .other: .other
+            }
+        // PostgreSQL makes names of table, columns and kind for constraints without one.
+        let name = violation.constraint ?? "",
+            isMade = name.hasPrefix("\(violation.table ?? "")_") && name.contains(/_(check|fkey|key|pkey|excl)[0-9]*$/)
+        return sentence.text(kind, rule: isMade ? "" : name)
     }
 }
