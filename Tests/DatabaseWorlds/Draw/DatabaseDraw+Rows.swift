@@ -16,10 +16,7 @@ extension DatabaseDraw {
             let tables = world.tables
             world.tables[index].references.removeAll { reference in
                 let target = tables[reference.table]
-                let isLong =
-                    avoided.contains(.longNames)
-                    && ([target.name] + reference.columns.map { tables[index].columns[$0].name }).contains { $0.count > 50 }
-                return isLong || target.options.contains(.partitions) && reference.targets != target.key
+                return target.options.contains(.partitions) && reference.targets != target.key
                     || reference.targets.contains { target.columns[$0].isComputed }
                     || target.options.contains(.nullKey) || reference.targets != target.key && !target.columns[reference.targets[0]].isUnique
             }
@@ -78,6 +75,8 @@ extension DatabaseDraw {
         if isReference || column.isMade { column.defaultValue = nil }
         if isReference { column.made = .given }
         if column.isMade { (column.excluded, column.specials) = (nil, []) }
+        // PostgreSQL compares no value of a composite type with a text.
+        if column.type == .composites { column.excluded = nil }
         if isKey { column.specials = column.specials.intersection([.microseconds, .manyDigits, .unicodeText, .emptyText, .emptyBytes]) }
         if column.isUnique || column.excluded != nil { column.specials = [] }
         if column.defaultValue == column.excluded { column.excluded = nil }
@@ -143,7 +142,7 @@ extension DatabaseDraw {
         let table = world.tables[index]
         guard !table.rows.isEmpty, !table.key.isEmpty else { return }
         let places = table.columns.indices.filter {
-            !table.key.contains($0) && !table.columns[$0].isComputed && !(table.columns[$0].isMade && avoided.contains(.madeValuesNotWritten))
+            !table.key.contains($0) && !table.columns[$0].isComputed
         }
         for place in places.shuffled(using: &random).prefix(3) {
             let column = table.columns[place], row = Int.random(in: 0..<table.rows.count, using: &random)

@@ -44,7 +44,12 @@ extension DatabaseRig {
 
     private func create(_ row: [String], isShort: Bool, _ index: Int, _ object: ObjectModel) throws {
         let table = world.tables[index], required = table.required(world.engine)
-        let columns = isShort ? required : table.columns.indices.filter { !table.columns[$0].isMade }
+        // A key with a function as its default is the database's in the model: a device gives it no value.
+        let columns = (isShort ? required : table.columns.indices.filter { !table.columns[$0].isMade }).filter { place in
+            guard table.columns[place].defaultValue != nil, let attribute = attribute(place, of: table, object) else { return true }
+            // So does a device that has nothing for a column whose default is not in the model.
+            return !attribute.isGenerated && (row[place] != "NULL" || attribute.defaultValue != nil)
+        }
         var values: [String: String?] = [:]
         for place in columns {
             guard let attribute = attribute(place, of: table, object), let value = try truth.value(row[place], table.columns[place]),
@@ -135,7 +140,7 @@ extension DatabaseRig {
             throw DatabaseFailure(kind: .acceptedAnyway, text: "\(change.text): \(reason)")
         case (.refused(let reason), .rejected(let message)):
             note("\(change.text): refused: \(message)")
-            if !avoided.contains(.vagueRefusals) { try checkRefusal(message, reason, change) }
+            try checkRefusal(message, reason, change)
             try compare(change, change.before)
             do { try device.package.cancelPendingOperations() } catch {
                 throw DatabaseFailure(kind: .deviceStuck, text: "\(change.text): cancelling: \(error)")
@@ -149,7 +154,7 @@ extension DatabaseRig {
         let table = world.tables[change.index]
         return change.columns.contains { place in
             guard let attribute = attribute(place, of: table, change.object), let length = attribute.length else { return false }
-            let isDeclared = ColumnType.of(table.columns[place].type, .sqlite).sql.hasSuffix("(\(length))")
+            let isDeclared = ColumnType.of(table.columns[place].type, .sqlite).sql.contains("\(length)")
             return isDeclared && rows[change.index].values.contains { Meaning.isTooLong($0[place], for: attribute) }
         }
     }
@@ -178,6 +183,7 @@ extension DatabaseRig {
         names += change.columns.flatMap { [table.columns[$0].name, attribute($0, of: table, change.object)?.name ?? ""] }
         names += change.columns.flatMap { ColumnType.of(table.columns[$0].type, world.engine).values.map { String($0.dropFirst().dropLast()) } }
         names += [DatabaseWorld.refusal, "refers"]
+        if let mark = reason.firstRange(of: "constraint failed: ") { names.append(String(reason[mark.upperBound...])) }
         guard
             !names.contains(where: { !$0.isEmpty && $0 != table.name && message.contains($0) })
                 || (reason.contains(DatabaseWorld.refusal) && !message.contains(DatabaseWorld.refusal))

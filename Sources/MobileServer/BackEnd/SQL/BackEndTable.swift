@@ -16,12 +16,17 @@ struct BackEndTable: Sendable {
         let affinity: Affinity
         /// Whether the back end computes the value, so that it cannot be written.
         let isGenerated: Bool
+        /// Whether a new row has a value of the back end's if it is given none.
+        var hasDefault = false
+        /// The values of an enumeration, in its order; empty for other types.
+        var allowedValues: [String] = []
     }
 
     /// SQLite's description of a column. `hidden` is 2 or more for generated ones.
     private enum ColumnFact: String, StoredColumn, CaseIterable {
         static let table = "pragma_table_xinfo"
         case name, type, hidden
+        case defaultSQL = "dflt_value"
     }
 
     /// SQLite's type affinity of a column, which determines the conversion of stored values; or the kind of a type of PostgreSQL.
@@ -37,15 +42,20 @@ struct BackEndTable: Sendable {
 
     /// Finds the table or view with this name, as SQLite compares names; nil if there is none.
     init?(named name: String, in connection: Connection) throws {
-        let kind = try connection.first(
-            "SELECT type FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])?[0].text
-        guard let kind else { return nil }
+        let found = try connection.first(
+            "SELECT type, sql FROM sqlite_schema WHERE type IN ('table', 'view') AND name = ?1 COLLATE NOCASE", [.text(name)])
+        guard let found, let kind = found[0].text else { return nil }
         self.name = name
         sql = SQLText.quoted(name)
-        columns = try connection.rows("SELECT name, type, hidden FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
+        columns = try connection.rows("SELECT name, type, hidden, dflt_value FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
             let row = StoredRow(ColumnFact.allCases, values)
             return Column(
-                name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), isGenerated: try row.integer(.hidden) >= 2)
+                name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), isGenerated: try row.integer(.hidden) >= 2,
+                hasDefault: try row.value(.defaultSQL) != .null)
+        }
+        for condition in TableChecks(of: found[1].text ?? "").conditions {
+            guard let name = condition.name else { continue }
+            constraints[name] = TableChecks.columns(of: condition, among: columns.map(\.name))
         }
         let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }
         let hasRowID = (try? connection.statement("SELECT rowid FROM \(SQLText.quoted(name))")) != nil

@@ -29,7 +29,10 @@ extension PostgreSQLBackEndConnection {
         try rows(
             """
             SELECT CAST(a.attname AS TEXT), CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT),
-                CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER), CAST(t.typcategory = 'A' AS INTEGER)
+                CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER), CAST(t.typcategory = 'A' AS INTEGER),
+                CAST(a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL AS INTEGER),
+                (SELECT CAST(json_agg(e.enumlabel ORDER BY e.enumsortorder) AS TEXT) FROM pg_catalog.pg_enum AS e
+                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END)
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
             """, [id]
@@ -37,7 +40,8 @@ extension PostgreSQLBackEndConnection {
             BackEndTable.Column(
                 name: row[0].text ?? "",
                 affinity: row[3].integer == 1 ? .array : BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[1].integer ?? 0)),
-                isGenerated: row[2].integer == 1)
+                isGenerated: row[2].integer == 1, hasDefault: row[4].integer == 1,
+                allowedValues: try row[5].text.flatMap { try JSONValue(parsing: $0).array }?.compactMap(\.string) ?? [])
         }
     }
 

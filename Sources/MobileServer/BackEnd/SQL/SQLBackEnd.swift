@@ -234,6 +234,7 @@ private struct SQLBackEndCheck {
         object.versionColumn = try versionColumn(of: object)
         try checkColumns(of: object)
         try checkStatements(of: object)
+        object.timeForms = try object.readTimeForms(connection)
         return object
     }
 

@@ -35,9 +35,13 @@ protocol BackEndConnection: SQLConnection {
     /// - Returns: the columns of its rows.
     func columns(of sql: String) throws -> [BackEndTable.Column]
 
-    /// Reads the descriptions of all tables.
+    /// Finds all tables of users, in the order of their names.
     /// - Parameter schemas: the schemas of PostgreSQL to read; empty for those of the search path.
-    func describedTables(schemas: [String]) throws -> DescribedTables
+    /// - Returns: the tables, and what a model cannot have, each with the reason.
+    func foundTables(schemas: [String]) throws -> (tables: [FoundTable], omissions: [String])
+
+    /// Reads the description of one table.
+    func described(_ table: FoundTable) throws -> DescribedTable
 
     /// Reads something from the database.
     func ping() throws

@@ -81,13 +81,19 @@ struct SQLOperationRunner {
     // MARK: Statements made from the binding
 
     private func insert(_ row: SQLRowValues) throws -> Value? {
-        let written = row.writable { !$0.isGenerated }
+        // A value that the device does not have is left to the back end's default, unless the model has one, so that its user has chosen NULL.
+        let written = row.writable { attribute in
+            guard !attribute.isGenerated else { return false }
+            let isLeftOut =
+                row.values[attribute.name] == .null && attribute.defaultValue == nil && row.object.tableColumn(attribute.name)?.hasDefault == true
+            return !isLeftOut
+        }
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
         let places = written.enumerated().map { row.place($0.offset + 1, of: $0.element.attribute) }.joined(separator: ", ")
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
         let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: row.object)
         let sql = "INSERT INTO \(row.object.table.sql) \(values) RETURNING \(row.returned)\(kept.columns)"
-        guard let inserted = try connection.first(sql, written.map(\.value)) else { return nil }
+        guard let inserted = try connection.first(sql, written.map(\.value)) else { throw row.leftUndone }
         try kept.check(inserted)
         if let rowID = row.rowID(in: inserted) { try fillPieces(of: row, in: rowID) }
         return inserted[0]
@@ -98,8 +104,11 @@ struct SQLOperationRunner {
         let object = row.object
         let key = try row.requiredKey()
         let condition = object.condition(key)
-        let written = row.writable { attribute in
-            !attribute.isGenerated && object.value(of: attribute, in: key) != row.values[attribute.name]
+        let made = try valuesMadeByBackEnd(row, condition)
+        let written = row.writable(all: true) { attribute in
+            let value = row.values[attribute.name]
+            guard !attribute.isGenerated || value != .null else { return false }
+            return made[attribute.name] ?? object.value(of: attribute, in: key) != value
         }
         guard !written.isEmpty else {
             guard try connection.exists("SELECT 1 FROM \(object.table.sql) WHERE \(condition.sql)", condition.values) else { throw row.missing }
@@ -112,7 +121,10 @@ struct SQLOperationRunner {
         let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: object)
         let sql = "UPDATE \(object.table.sql) SET \(assignments) WHERE \(condition.sql) RETURNING \(row.returned)\(kept.columns)"
         let updated = try connection.rows(sql, condition.values + written.map(\.value))
-        guard let new = updated.first?[0] else { throw row.missing }
+        guard let new = updated.first?[0] else {
+            let isThere = try connection.exists("SELECT 1 FROM \(object.table.sql) WHERE \(condition.sql)", condition.values)
+            throw isThere ? row.leftUndone : row.missing
+        }
         for row in updated { try kept.check(row) }
         for rowID in updated.compactMap(row.rowID(in:)) { try fillPieces(of: row, in: rowID) }
         guard written.contains(where: { object.model.primaryKey.contains($0.attribute) }) else { return nil }
@@ -123,6 +135,25 @@ struct SQLOperationRunner {
             throw Rejection(ResultCode.forbidden, "there is another row of \"\(object.plan.name)\" with this primary key")
         }
         return changed
+    }
+
+    /// Returns the present values of attributes that the back end makes, in the form of its columns, as far as the operation has them: only other ones are a
+    /// change, about which the back end decides.
+    private func valuesMadeByBackEnd(_ row: SQLRowValues, _ condition: (sql: String, values: [Value])) throws -> [String: Value] {
+        let object = row.object
+        let made = object.model.attributes.filter { attribute in
+            let isMade = attribute.isGenerated || object.tableColumn(attribute.name)?.isGenerated ?? false
+            return isMade && row.values[attribute.name] != nil && object.tableColumn(attribute.name) != nil
+        }
+        guard !made.isEmpty else { return [:] }
+        let values = made.map { object.expressions.value(of: $0, object.column($0.name)) }.joined(separator: ", ")
+        guard let found = try connection.first("SELECT \(values) FROM \(object.table.sql) WHERE \(condition.sql)", condition.values) else {
+            return [:]
+        }
+        return Dictionary(
+            uniqueKeysWithValues: zip(made, found).map { attribute, value in
+                (attribute.name, WireConversion.value(cached: value, of: attribute, affinity: object.column(attribute.name).affinity))
+            })
     }
 
     /// Deletes a row. A row that is already gone counts as deleted.
@@ -219,6 +250,11 @@ private struct SQLRowValues {
         Rejection(ResultCode.notFound, "the row of \"\(object.plan.name)\" is not in the back end any more")
     }
 
+    /// A statement that has changed no row, although nothing has refused it.
+    var leftUndone: Rejection {
+        Rejection(ResultCode.constraint, "a trigger or a rule of the back end has left this change of \"\(object.plan.name)\" undone")
+    }
+
     func requiredKey() throws(Rejection) -> RowKey {
         guard let key else { throw Rejection(ResultCode.notFound, "the row of \"\(object.plan.name)\" is not known to the server") }
         return key
@@ -249,12 +285,18 @@ private struct SQLRowValues {
                 throw Rejection(ResultCode.badRequest, "\"\(object.plan.name)\", \"\(member.key)\": \(error.message)")
             }
         }
+        for (name, form) in object.timeForms {
+            guard let value = values[name], let attribute = object.model.attribute(named: name) else { continue }
+            values[name] = form.value(value, attribute.type)
+        }
     }
 
     /// Returns the values that have a column of their own in the table, in the order of the model. Columns that a load computes are not written.
-    func writable(_ isWritten: (AttributeModel) -> Bool) -> [(attribute: String, column: String, value: Value)] {
+    /// - Parameter all: whether columns that the back end computes are written; it refuses that.
+    func writable(all: Bool = false, _ isWritten: (AttributeModel) -> Bool) -> [(attribute: String, column: String, value: Value)] {
         object.model.attributes.compactMap { attribute in
-            guard let value = values[attribute.name], isWritten(attribute), let column = object.tableColumn(attribute.name), !column.isGenerated
+            guard let value = values[attribute.name], isWritten(attribute), let column = object.tableColumn(attribute.name),
+                all || !column.isGenerated
             else { return nil }
             return (attribute.name, column.name, value)
         }
