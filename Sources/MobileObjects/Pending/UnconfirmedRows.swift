@@ -5,7 +5,8 @@ import MobileStore
 ///
 /// **After a download of its group, a row is here exactly if one of the device's partitions has it.** An accepted row may be in none of them: it was created for
 /// another region, or is gone before the server reads it again, so that no deletion of it is ever reported. The device names these rows, and the server answers
-/// with the deletions. *If you break it*: the row stays here forever.
+/// with the deletions. So may the row of an accepted delete be in one of them, because the back end has kept it: the server sends it again. *If you break it*: the
+/// row stays here forever, or never comes back.
 package struct DecidedRows: Sendable {
     private let groups: Set<String>
     private let undecided: Set<String>
@@ -21,13 +22,16 @@ package struct DecidedRows: Sendable {
 
 extension PackageDatabase {
     /// Returns the rows of these groups to ask about, by object.
-    /// - Parameter limit: the maximum number of rows; others follow with later uploads.
-    package final func unconfirmedRows(inGroups groups: [String], limit: Int) throws -> [String: [Int64]] {
+    /// - Parameters:
+    ///   - areHere: whether the rows are on the device; otherwise a delete of them was accepted.
+    ///   - limit: the maximum number of rows; others follow with later uploads.
+    package final func unconfirmedRows(inGroups groups: [String], areHere: Bool = true, limit: Int) throws -> [String: [Int64]] {
         try read { connection in
             var rows: [String: [Int64]] = [:], left = Int64(limit)
             for entity in metadata.storedEntities where !entity.isLocal && groups.contains(entity.model.synchronizationGroup) && left > 0 {
+                let isMeant = (areHere ? "" : "NOT ") + "(\(entity.isHere("\"sk\"")))"
                 let keys = try connection.keys(
-                    "SELECT \"sk\" FROM \"_unconfirmed\" WHERE \"entity\" = ?1 AND (\(entity.isHere("\"sk\""))) ORDER BY 1 LIMIT ?2",
+                    "SELECT \"sk\" FROM \"_unconfirmed\" WHERE \"entity\" = ?1 AND \(isMeant) ORDER BY 1 LIMIT ?2",
                     [.text(entity.name), .integer(left)])
                 guard !keys.isEmpty else { continue }
                 rows[entity.name] = keys
@@ -84,15 +88,14 @@ extension Transaction {
     }
 
     /// Ends the questions about rows of a group that its download has answered.
-    /// - Parameter asked: the rows that the upload named, by object.
+    /// - Parameter asked: the rows that the upload named, by object, those that are here and the others.
     package func confirmRows(ofGroup group: String, _ asked: [String: [Int64]], _ decided: DecidedRows) throws {
         guard try connection.first("SELECT 1 FROM \"_unconfirmed\" LIMIT 1") != nil else { return }
         for entity in metadata.storedEntities where !entity.isLocal && entity.model.synchronizationGroup == group && decided.contains(entity) {
             let keys = JSONValue.array((asked[entity.name] ?? []).map { .integer($0) }).description
             try connection.execute(
-                """
-                DELETE FROM "_unconfirmed" WHERE "entity" = ?1 AND ("sk" IN (SELECT "value" FROM json_each(?2)) OR NOT (\(entity.isHere("\"sk\""))))
-                """, [.text(entity.name), .text(keys)])
+                "DELETE FROM \"_unconfirmed\" WHERE \"entity\" = ?1 AND \"sk\" IN (SELECT \"value\" FROM json_each(?2))",
+                [.text(entity.name), .text(keys)])
         }
     }
 }

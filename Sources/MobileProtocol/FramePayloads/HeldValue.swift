@@ -1,4 +1,4 @@
-public import MobileStore
+internal import MobileStore
 
 /// A large value that a client has because an operation of its own was accepted.
 public struct HeldValue: Sendable, Hashable {
@@ -22,7 +22,8 @@ extension WireMembers {
             guard let list = member.value.array else { throw unexpected(name, "an array per object", member.value) }
             var values: [HeldValue] = []
             for element in list {
-                guard element.array?.count == 3, let key = element[0]?.integer, let attribute = element[1]?.string, let digest = element[2]?.string else {
+                guard element.array?.count == 3, let key = element[0]?.integer, let attribute = element[1]?.string, let digest = element[2]?.string
+                else {
                     throw unexpected(name, "surrogate key, attribute and digest of each value", element)
                 }
                 values.append(HeldValue(key: key, attribute: attribute, digest: digest))

@@ -54,6 +54,9 @@ public struct SynchronizeHeader: WireValue, Hashable {
     /// The rows, by object, that the client has because an operation of its own was accepted, and that no download of their group has confirmed since: the
     /// server sends the deletions of those that are in none of the client's partitions. At most ``unconfirmedLimit`` rows; default empty.
     public var unconfirmed: [String: [Int64]] = [:]
+    /// The rows, by object, that the client has removed because a delete of its own was accepted, and that no download of their group has confirmed since: the
+    /// server sends those that one of the client's partitions still has. At most ``unconfirmedLimit`` rows; default empty.
+    public var removed: [String: [Int64]] = [:]
     /// Large values of the rows in ``unconfirmed`` that the client has, by object: the server does not send them again. A client that sets this, if only to an
     /// empty dictionary, also finds the contents of ``LargeValuePart/submitted``. At most ``heldLimit`` values; default nil.
     public var held: [String: [HeldValue]]?
@@ -61,7 +64,7 @@ public struct SynchronizeHeader: WireValue, Hashable {
     /// groups. Default nil.
     public var successor: String?
 
-    /// The maximum number of rows in ``unconfirmed``: a client names the others in its next uploads.
+    /// The maximum number of rows in ``unconfirmed``, and in ``removed``: a client names the others in its next uploads.
     public static let unconfirmedLimit = 2000
     /// The maximum number of values in ``held``.
     public static let heldLimit = 2000
@@ -99,16 +102,8 @@ public struct SynchronizeHeader: WireValue, Hashable {
         receipts = try members.numbersByEra("receipts")
         seen = try members.numbersByEra("seen")
         lost = try members.reportedOperations("lost")
-        for member in try members.members("unconfirmed") {
-            let keys = member.value.array?.compactMap(\.integer)
-            guard let keys, keys.count == member.value.array?.count else {
-                throw members.unexpected("unconfirmed", "an array of surrogate keys per object", member.value)
-            }
-            unconfirmed[member.key] = keys
-        }
-        guard unconfirmed.values.reduce(0, { $0 + $1.count }) <= Self.unconfirmedLimit else {
-            throw ProtocolError(.invalidContent, "synchronize header, member \"unconfirmed\": more than \(Self.unconfirmedLimit) rows")
-        }
+        unconfirmed = try members.keysByObject("unconfirmed")
+        removed = try members.keysByObject("removed")
         held = try members.heldValues("held")
         successor = try members.optionalString("successor")
     }
@@ -125,8 +120,8 @@ public struct SynchronizeHeader: WireValue, Hashable {
         object.set("receipts", receipts.byEra)
         object.set("seen", seen.byEra)
         if !lost.isEmpty { object["lost"] = .array(lost.map(\.json)) }
-        object.set(
-            "unconfirmed", JSONObject(uniqueKeys: unconfirmed.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) }))
+        object.set("unconfirmed", unconfirmed.wireObject)
+        object.set("removed", removed.wireObject)
         if let held { object["held"] = held.wireObject }
         object.set("successor", successor)
         return .object(object)
@@ -249,5 +244,31 @@ extension Subscriptions {
     /// The form on the wire, objects in the order of their names.
     var wireObject: JSONObject {
         JSONObject(uniqueKeys: sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .object($0) })) })
+    }
+}
+
+extension WireMembers {
+    /// Reads surrogate keys by object, at most ``SynchronizeHeader/unconfirmedLimit`` in all; none if the member is absent.
+    fileprivate func keysByObject(_ name: String) throws(ProtocolError) -> [String: [Int64]] {
+        var rows: [String: [Int64]] = [:], count = 0
+        for member in try self.members(name) {
+            let keys = member.value.array?.compactMap(\.integer)
+            guard let keys, keys.count == member.value.array?.count else {
+                throw unexpected(name, "an array of surrogate keys per object", member.value)
+            }
+            rows[member.key] = keys
+            count += keys.count
+        }
+        guard count <= SynchronizeHeader.unconfirmedLimit else {
+            throw ProtocolError(.invalidContent, "synchronize header, member \"\(name)\": more than \(SynchronizeHeader.unconfirmedLimit) rows")
+        }
+        return rows
+    }
+}
+
+extension [String: [Int64]] {
+    /// The form on the wire, objects in the order of their names.
+    fileprivate var wireObject: JSONObject {
+        JSONObject(uniqueKeys: sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) })
     }
 }

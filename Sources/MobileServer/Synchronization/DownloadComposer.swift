@@ -14,6 +14,8 @@ struct DownloadComposer {
     let reread: Set<String>
     /// Rows of the client that were in none of its partitions when these were refreshed, by object.
     let gone: [String: [Int64]]
+    /// Rows that the client has removed itself, by object.
+    let removed: [String: Set<Int64>]
     /// Large values that the client has made.
     let own: OwnLargeValues
     /// Whether a back end was restored since the client saw its rows.
@@ -70,7 +72,7 @@ struct DownloadComposer {
                     object: object, objectID: cache.id(of: object), backEnd: package.backEnd(of: object).system,
                     current: Dictionary(states.map { ($0.partition.id, $0.state.version) }) { $1 },
                     delivered: reread.contains(object.name) ? nil : versions, keepsKeys: versions != nil || lacksRows(of: object),
-                    gone: gone[object.name] ?? [], own: own, segments,
+                    gone: gone[object.name] ?? [], removed: removed[object.name] ?? [], own: own, segments,
                     grants, connection))
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }

@@ -15,6 +15,8 @@ struct ObjectDelta {
     private let keepsKeys: Bool
     /// Rows that the client may have, although no partition had them.
     private let gone: [Int64]
+    /// Rows that the client has removed, although a partition may have them.
+    private let removed: Set<Int64>
     /// Large values that the client has made.
     private let own: OwnLargeValues
     let connection: any StateConnection
@@ -25,14 +27,14 @@ struct ObjectDelta {
     /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     init(
         object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, keepsKeys: Bool,
-        gone: [Int64], own: OwnLargeValues,
+        gone: [Int64], removed: Set<Int64>, own: OwnLargeValues,
         _ segments: SegmentRules, _ grants: SessionGrants, _ connection: any StateConnection
     ) throws {
         self.object = object
         self.objectID = objectID
         self.backEnd = backEnd
         self.current = current
-        (self.keepsKeys, self.gone, self.own) = (keepsKeys, gone, own)
+        (self.keepsKeys, self.gone, self.removed, self.own) = (keepsKeys, gone, removed, own)
         self.connection = connection
         self.grants = grants
         // Without the tombstones that it lacks, the client would keep deleted rows.
@@ -62,6 +64,7 @@ struct ObjectDelta {
             let count = try listLargeValues(of: plan.partition, since: plan.since, largeValues) + listLostValues(of: plan.partition, largeValues)
             if count > 0 { steps.append(.largeValues(count: count, of: object, partition: plan.partition, in: backEnd)) }
         }
+        try addKeptRows(rows, largeValues, &steps)
         guard hasSegments else { return }
         // Segments bring rows as they were: those that have left their partition since, and rows of one partition that another one has newer. The last
         // word is that of the snapshot.
@@ -155,6 +158,24 @@ struct ObjectDelta {
         steps.append(.frame(.partEnd(.rows(data.count))))
     }
 
+    /// Adds the rows that the client has removed, and that are in one of its partitions: their deletes were accepted, and the back end has kept them.
+    private func addKeptRows(_ rows: Spool, _ largeValues: LargeValueList, _ steps: inout [Download.Step]) throws {
+        guard !removed.isEmpty else { return }
+        let dialect = connection.dialect, index = dialect.index("_row_sk")
+        let lists = [removed.sorted(), current.keys.sorted()].map { Value.text(JSONValue.array($0.map { .integer($0) }).description) }
+        let isKept = "r.sk IN (\(dialect.numbers("?1"))) AND r.deleted = 0 AND r.partition IN (\(dialect.numbers("?2")))"
+        try add(
+            TablePart(object: object.name, columns: columns, mode: .upsert), "SELECT r.body FROM _row AS r\(index) WHERE \(isKept)", lists, rows,
+            &steps
+        ) { $0.bytes(0) }
+        guard !object.largeAttributes.isEmpty else { return }
+        let places = try connection.rows("SELECT DISTINCT r.partition, r.sk FROM _row AS r\(index) WHERE \(isKept) ORDER BY 1, 2", lists)
+        for (partition, rows) in Dictionary(grouping: places, by: { $0[0].integer ?? 0 }).sorted(by: { $0.key < $1.key }) {
+            let count = try listLargeValues(of: partition, since: nil, rows: rows.compactMap { $0[1].integer }, largeValues)
+            if count > 0 { steps.append(.largeValues(count: count, of: object, partition: partition, in: backEnd)) }
+        }
+    }
+
     // MARK: Large values
 
     /// Lists the values that are NULL now, of rows that the client has in another partition: there they may have been another.
@@ -192,9 +213,11 @@ struct ObjectDelta {
 
     /// Lists the values that are new, changed, or of rows that are new to the client. A value that is NULL is not sent to a client that has no data
     /// of the partition yet.
+    /// - Parameter rows: lists values of these rows alone; nil for all.
     /// - Returns: the number of listed values.
-    private func listLargeValues(of partition: Int64, since: Int64?, _ list: LargeValueList) throws -> Int {
-        let isNew = since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r.since > ?3)"
+    private func listLargeValues(of partition: Int64, since: Int64?, rows: [Int64]? = nil, _ list: LargeValueList) throws -> Int {
+        let isOne = rows == nil ? "" : " AND r.sk IN (\(connection.dialect.numbers("?3")))"
+        let isNew = (since == nil ? "l.digest IS NOT NULL" : "(l.version > ?3 OR r.since > ?3)") + isOne
         let join = connection.dialect.outerJoin
         let sql = """
             SELECT l.sk, l.attribute, CAST(m.k AS TEXT), CASE WHEN l.digest IS NULL THEN 1 ELSE 0 END, l.digest, l.length FROM _row AS r
@@ -202,7 +225,8 @@ struct ObjectDelta {
             WHERE r.partition = ?2 AND r.deleted = 0 AND \(isNew)
             """
         var count = 0
-        try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + (since.map { [.integer($0)] } ?? [])) { row in
+        let values = since.map { [Value.integer($0)] } ?? rows.map { [.text(JSONValue.array($0.map { .integer($0) }).description)] } ?? []
+        try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + values) { row in
             // A key that cannot be read belongs to no row of the back end.
             guard let attribute = Int(exactly: row.integer(1)), let key = KeyText(text: row.value(2).text ?? "").value else { return }
             var entry = LargeValueList.Entry(

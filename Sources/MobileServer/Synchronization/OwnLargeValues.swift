@@ -32,6 +32,9 @@ struct OwnLargeValues {
 
     private var contents: [Place: Content] = [:]
 
+    /// The client has made no value.
+    init() {}
+
     /// - Parameters:
     ///   - upload: the operations, read once more if some have large values.
     ///   - groups: the requested groups; values of other objects are not sent now.

@@ -147,14 +147,14 @@ final class ServedPackage: Sendable {
             inquiries: inquiries, refusedClaims: refusedClaims)
         answer.lost = receipts.lost(header.receipts)
         let seen = SeenRecords(header, receipts)
-        let touched = try TouchedRows(listed: header.unconfirmed, outcomes: outcomes, groups: groups).decide(partitions, of: self)
+        let touchedRows = TouchedRows(header, outcomes: outcomes, groups: groups), touched = try touchedRows.decide(partitions, of: self)
         answer.undecided = touched.undecided.sorted()
         let own = try OwnLargeValues(header, upload, hasLargeValues: hasLargeValues, outcomes, groups: groups)
         if !answer.lost.isEmpty { line.events.append("a back end was restored and lacks operations of this client") }
         return try withSegments { [answer, outcomes] requiresSegments, connection in
             let composer = DownloadComposer(
                 package: deployed, cache: cache, partitions: partitions,
-                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), gone: touched.gone, own: own,
+                reread: Set(outcomes.filter(\.isSettled).map(\.result.object)), gone: touched.gone, removed: touchedRows.removed, own: own,
                 isRestored: { try seen.isRestored($0, nil) },
                 connection: connection,
                 logsSuccesses: configuration.logsSuccesses,

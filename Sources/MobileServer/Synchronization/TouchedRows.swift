@@ -6,22 +6,29 @@ internal import MobileStore
 ///
 /// **After an answer the device has a row exactly if one of its partitions has it.** A row that never was in one of them has left no tombstone there: a row that
 /// was created in another region, or that a trigger or another user removes before the cache is refreshed. So each of these rows is looked up, and its
-/// deletion is sent if it is in no partition. *If you break it*: the row stays on the device forever.
+/// deletion is sent if it is in no partition. *If you break it*: the row stays on the device forever. A delete may leave its row: it is sent again.
 ///
 /// Where the cache has not read a row yet that the back end has, nothing is decided, and the client asks again.
 struct TouchedRows {
     /// The surrogate keys by the names of the requested objects.
     private var keys: [String: Set<Int64>] = [:]
+    /// The rows that the client has removed because a delete of its own was accepted, by object. A trigger of the back end may have kept the row.
+    private(set) var removed: [String: Set<Int64>] = [:]
 
     /// - Parameters:
-    ///   - listed: the rows that the client names, by object.
+    ///   - header: names rows of earlier operations.
     ///   - outcomes: those of the operations of its upload.
     ///   - groups: the requested groups; rows of other objects are decided when their group is requested.
-    init(listed: [String: [Int64]], outcomes: [OperationOutcome], groups: [RequestedGroups.Group]) {
+    init(_ header: SynchronizeHeader, outcomes: [OperationOutcome], groups: [RequestedGroups.Group]) {
         let requested = Set(groups.flatMap(\.objects).map(\.name))
-        for (object, listed) in listed where requested.contains(object) { keys[object, default: []].formUnion(listed) }
-        for outcome in outcomes where outcome.result.outcome == .accepted && outcome.change != .delete && requested.contains(outcome.result.object) {
-            keys[outcome.result.object, default: []].insert(outcome.result.key)
+        for (object, listed) in header.unconfirmed where requested.contains(object) { keys[object, default: []].formUnion(listed) }
+        for (object, listed) in header.removed where requested.contains(object) { removed[object, default: []].formUnion(listed) }
+        for outcome in outcomes where outcome.result.outcome == .accepted && requested.contains(outcome.result.object) {
+            if outcome.change == .delete {
+                removed[outcome.result.object, default: []].insert(outcome.result.key)
+            } else {
+                keys[outcome.result.object, default: []].insert(outcome.result.key)
+            }
         }
     }
 

@@ -34,6 +34,7 @@ extension PackageDatabase {
         header.receipts = try receipts
         header.seen = try seenRecords
         header.unconfirmed = try unconfirmedRows(inGroups: groups, limit: SynchronizeHeader.unconfirmedLimit)
+        header.removed = try unconfirmedRows(inGroups: groups, areHere: false, limit: SynchronizeHeader.unconfirmedLimit)
         header.held = try heldValues(header.unconfirmed)
         return header
     }

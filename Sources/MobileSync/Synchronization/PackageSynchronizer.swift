@@ -13,6 +13,8 @@ final class PackageSynchronizer: Sendable {
         var transport: (parameters: StreamParameters, transport: HTTPTransport)?
         /// User and password of the last login, for this run of the application only.
         var login: LoginCredentials?
+        /// The digests of values that the last header named, by id: a value does not change, and may be named again and again.
+        var digests: [Int64: String] = [:]
         /// Whether ``login`` was that of the profile's user: without one, the next session is that of the registration again.
         var loginIsOfProfile = false
         /// Ends the messages of the request that is on the package's thread; nil where its caller cannot be cancelled.

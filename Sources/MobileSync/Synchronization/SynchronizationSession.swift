@@ -159,7 +159,7 @@ struct SynchronizationSession {
                 sent.lost = Array(try package.unreportedLostOperations.prefix(ReportedOperation.limit))
                 header.lost = PackageDatabase.report(sent.lost)
             }
-            sent.unconfirmed = header.unconfirmed
+            sent.unconfirmed = header.unconfirmed.merging(header.removed) { $0 + $1 }
             if outbox.end > 0 {
                 let before = try package.beginDoubt(through: outbox.end)
                 // A first attempt that the server refused as a whole has left no operation in doubt.
@@ -181,7 +181,7 @@ struct SentUpload {
     var client = ""
     /// The lost operations that it reported.
     var lost: [LostOperation] = []
-    /// The rows that it asked about.
+    /// The rows that it asked about, those that are here and those that were deleted.
     var unconfirmed: [String: [Int64]] = [:]
     /// The ids of the uploaded log records.
     var logRecords: [Int64] = []

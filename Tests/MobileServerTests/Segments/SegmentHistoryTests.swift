@@ -225,7 +225,9 @@ private final class HistoryBench {
             let rows = Spool(), largeValues = LargeValueList(), versions = Dictionary(uniqueKeysWithValues: try asked.map { ($0, try version($0)) })
             var steps: [Download.Step] = []
             let delta = try ObjectDelta(
-                object: object, objectID: 1, backEnd: backEnd, current: versions, delivered: before.delivered, keepsKeys: true, gone: [], rules, grants, connection)
+                object: object, objectID: 1, backEnd: backEnd, current: versions, delivered: before.delivered, keepsKeys: true, gone: [], removed: [],
+                own: OwnLargeValues(), rules,
+                grants, connection)
             try delta.compose(rows, largeValues, &steps)
             rows.rewind()
             try note(delta.plans)

@@ -1,5 +1,6 @@
 import MobileCrypto
 import MobileProtocol
+import MobileStore
 import TestSupport
 import Testing
 
@@ -111,8 +112,10 @@ import Testing
         for part: JSONObject in [
             ["length": nil, "submitted": 7], ["length": 1, "submitted": 7, "name": .string(String(repeating: "a", count: 64)), "grant": "1.b"],
         ] {
-            let members = part.merging(["object": "o", "attribute": "a", "key": 1, "compression": "none"]) { first, _ in first }
-            #expect(throws: ProtocolError.self) { try LargeValuePart(json: .object(members)) }
+            var members: JSONObject = ["object": "o", "attribute": "a", "key": 1, "compression": "none"]
+            for member in part { members[member.key] = member.value }
+            let json = JSONValue.object(members)
+            #expect(throws: ProtocolError.self) { try LargeValuePart(json: json) }
         }
     }
 }

@@ -1,4 +1,5 @@
 import MobileProtocol
+import MobileStore
 import TestSupport
 import Testing
 
@@ -57,6 +58,36 @@ import Testing
         try server.backEnd { try $0.execute("UPDATE \"the customers\" SET credit = 2 WHERE name = 'Held'") }
         let fits = try device.synchronize()
         #expect(fits.upserts["Customer"] == 1 && undecided(fits).isEmpty && device.rows["Customer"]?[held.key] != nil)
+    }
+
+    @Test(
+        "a row that the back end keeps although its delete was accepted is sent again, with its large values to a device without it", arguments: kinds
+    )
+    func kept(kind: BackEndKind) throws {
+        let server = try FieldSales.server(on: kind), device = try TestDevice.inRegion("NORTH", of: server)
+        let create = device.create("Customer", Self.customer("Kept", region: "NORTH"))
+        try device.synchronize([create], large: [create.id: ["photo": [1, 2, 3]]])
+        try server.backEnd { connection in
+            for statement in kind == .sqlite
+                ? ["CREATE TRIGGER keep BEFORE DELETE ON \"the customers\" BEGIN SELECT RAISE(IGNORE); END"]
+                : [
+                    "CREATE FUNCTION keep() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$",
+                    "CREATE TRIGGER keep BEFORE DELETE ON \"the customers\" FOR EACH ROW EXECUTE FUNCTION keep()",
+                ]
+            { _ = try connection.execute(statement) }
+        }
+        let id = device.rows["Customer"]?[create.key]?["id"] ?? 0
+        func delete() -> OperationFrame {
+            OperationFrame(id: device.nextID(), object: "Customer", change: .delete, key: create.key, primaryKey: ["id": id])
+        }
+        let result = try device.synchronize([delete()])
+        #expect(result.results.map(\.outcome) == [.accepted] && result.upserts == ["Customer": 1] && result.deletes.isEmpty)
+        #expect(try device.synchronize().upserts.isEmpty)
+        // The answer came without a download.
+        try device.synchronize([delete()], groups: [])
+        device.adjustHeader = { $0.removed = ["Customer": [create.key, 77], "Nothing": [1]] }
+        let later = try device.synchronize()
+        #expect(later.upserts == ["Customer": 1] && later.largeValues == 1 && device.largeValues["Customer"]?[create.key]?["photo"] == [1, 2, 3])
     }
 
     @Test("more named rows than the limit, and keys that are no integers, are refused")

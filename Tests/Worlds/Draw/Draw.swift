@@ -127,6 +127,7 @@ package struct Draw {
             if !objects[object].hasRegion { objects[object].partition = .region }
             objects[object].triggers.insert(.move)
         case .archives: objects[object].triggers.insert(.archive)
+        case .keeps: objects[object].triggers.insert(.keep)
         case .nullableValue: objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: true))
         case .unfitValue:
             objects[object].attributes.append(WorldAttribute(type: element(ValueType.allCases), isNullable: isOne(of: 2), getsUnfitValues: true))

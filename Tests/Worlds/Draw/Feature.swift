@@ -3,7 +3,7 @@ package enum Feature: String, CaseIterable, Codable, Sendable {
     case generatedKey, longKey, stringKey, decimalKey, dateTimeKey, compositeKey
     case allRows, ownRegion, boundRegion, parentsRegion
     case nullableReference, requiredReference, selfReference, forwardReference, composite, list, cascade, setNull, oneToOne, linkObject
-    case aside, far, refusesConflicts, computes, refuses, moves, archives
+    case aside, far, refusesConflicts, computes, refuses, moves, archives, keeps
     case strings, characters, bytes, shorts, ints, longs, integers, booleans, decimals, wideDecimals, longDecimals, floats, doubles, dates, times,
         dateTimes, binaries, largeValues, nullableValue, unfitValue,
         searchable
@@ -30,7 +30,7 @@ extension World {
         if let group = model.group.feature { features.insert(group) }
         if model.refusesConflicts { features.insert(.refusesConflicts) }
         for trigger in model.triggers {
-            features.insert([.compute: .computes, .refuse: .refuses, .move: .moves, .archive: .archives][trigger] ?? .computes)
+            features.insert([.compute: .computes, .refuse: .refuses, .move: .moves, .archive: .archives, .keep: .keeps][trigger] ?? .computes)
         }
         for attribute in model.attributes {
             features.insert(attribute.type.feature)

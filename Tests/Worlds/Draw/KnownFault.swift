@@ -1,7 +1,8 @@
 /// Faults that are known and not repaired yet. A world that avoids one leaves out what leads to it, so that the suite stays green and finds others;
 /// `Found` has a history of each. A repair removes its case here, and with it what worlds leave out.
 package enum KnownFault: String, CaseIterable, Codable, Sendable {
-    /// A row that is gone in the back end and pending on a device, and another row that got its key there, are both shown with that key.
+    /// A key that a deleted row had, and that another row gets: a row that refers to it by attribute while it is gone itself, and a pending row after the server
+    /// has lost its state and the back end was restored, are not as the user made them.
     case reusedKeys
     /// Another user who names the client of a device in a message about another version of the package raises the floor of its operations: they are
     /// accepted, and not done.

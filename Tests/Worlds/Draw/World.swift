@@ -69,6 +69,9 @@ package struct WorldObject: Codable, Equatable, Sendable {
     }
 
     /// An action of the back end on rows that devices write, decided by the last digit of the stamp.
+    /// Whether a trigger keeps rows that are deleted. A row that stayed where its parent goes would break the reference.
+    var keepsRows: Bool { triggers.contains(.keep) && !references.contains { $0.onDelete == .cascade } }
+
     package enum Trigger: String, Codable, CaseIterable, Comparable, Sendable {
         /// Fills an attribute.
         case compute
@@ -78,6 +81,8 @@ package struct WorldObject: Codable, Equatable, Sendable {
         case move
         /// Removes the row.
         case archive
+        /// Keeps a row that is deleted, without a word.
+        case keep
 
         package static func < (left: Trigger, right: Trigger) -> Bool { left.rawValue < right.rawValue }
     }

@@ -74,6 +74,7 @@ extension World {
         case .refuse: ("d%7", "no sevens")
         case .move: ("d%5", "UPDATE \(table) SET region = 'south' WHERE tag = new.tag")
         case .archive: ("d%3", "DELETE FROM \(table) WHERE tag = new.tag")
+        case .keep: ("d%4", "")
         }
     }
 
@@ -84,7 +85,11 @@ extension World {
             return "CREATE TRIGGER \(table)_\(change) AFTER \(change) ON \(table) BEGIN \(line); END"
         }
         return lines
-            + objects[object].triggers.sorted().flatMap { trigger in
+            + objects[object].triggers.sorted().flatMap { trigger -> [String] in
+                if trigger == .keep {
+                    guard objects[object].keepsRows else { return [] }
+                    return ["CREATE TRIGGER \(table)_keep BEFORE DELETE ON \(table) WHEN old.stamp LIKE 'd%4' BEGIN SELECT RAISE(IGNORE); END"]
+                }
                 let (pattern, body) = action(trigger, table)
                 return ["INSERT", "UPDATE OF stamp"].map { change in
                     let place = trigger == .refuse ? "BEFORE" : "AFTER", body = trigger == .refuse ? "SELECT RAISE(ABORT, '\(body)')" : body
@@ -113,6 +118,17 @@ extension World {
             "CREATE TRIGGER a_ledger AFTER INSERT OR UPDATE OR DELETE ON \(table) FOR EACH ROW EXECUTE FUNCTION \(table)_ledger()",
         ]
         for trigger in objects[object].triggers.sorted() {
+            if trigger == .keep {
+                if objects[object].keepsRows {
+                    statements += [
+                        function(table, "keep", "RETURN NULL"),
+                        """
+                        CREATE TRIGGER b_keep BEFORE DELETE ON \(table) FOR EACH ROW WHEN (old.stamp LIKE 'd%4') EXECUTE FUNCTION \(table)_keep()
+                        """,
+                    ]
+                }
+                continue
+            }
             let (pattern, body) = action(trigger, table), place = trigger == .refuse ? "BEFORE" : "AFTER"
             statements += [
                 function(table, trigger.rawValue, trigger == .refuse ? "RAISE EXCEPTION '\(body)'" : body + "; RETURN NULL"),

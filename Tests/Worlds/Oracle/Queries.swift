@@ -30,7 +30,8 @@ extension Rig {
                 let list = try entity.list(sorted, pageSize: 2)
                 try require(try (0..<(try list.count())).reversed().map { try list[$0].value("tag").description }, expected.reversed(), "a list")
                 try require(try tags(entity.cursor(sorted, pageSize: 3)), expected, "a cursor")
-                for row in rows where world.objects[object].key != .generated || row.change != .create {
+                // A new row has no number yet, and one that is gone in the back end has none any more where another row has it.
+                for row in rows where world.objects[object].key != .generated || row.change != .create && row.key(world) != [""] {
                     let key = zip(row.key(world), world.keyTypes(object)).map { $1.attributeValue($0) }
                     let found = try key.count == 1 ? entity.findByPrimaryKey(key[0]) : entity.findByPrimaryKey(key[0], key[1])
                     try require([found].compactMap { $0 }.map { try $0.value("tag").description }, [row.tag], "the key \(row.key(world))")

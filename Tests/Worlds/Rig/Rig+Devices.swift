@@ -87,7 +87,7 @@ extension Rig {
 
     /// The user ends his subscription, and begins another one.
     func unsubscribe(_ device: DeviceBench) throws -> String? {
-        try healing(device) { try device.package.unsubscribe() }
+        try healing(device) { try device.package.unsubscribe(discardingPending: true) }
         try subscribeAgain(device)
         return "device \(device.index)"
     }
