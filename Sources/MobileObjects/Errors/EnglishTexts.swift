@@ -81,6 +81,7 @@ enum EnglishTexts {
         "14801" = "The application has no identifier, or one that is too long (%1$@).";
         "14802" = "A setting of the connection is missing or wrong (%1$@).";
         "14810" = "This is not possible now (%1$@).";
+        "14811" = "There are changes that the server does not have yet (%1$@).";
         "14813" = "The server was not reached; try again later (%1$@).";
         "14816" = "The local database failed (%1$@).";
         "14871" = "The application is not registered (%1$@).";
@@ -188,6 +189,7 @@ enum EnglishTexts {
         "14801" = "Set it before you register. See the article Limits.";
         "14802" = "Set the property that the message names.";
         "14810" = "Do the missing step first; the message names it.";
+        "14811" = "Submit and synchronize the changes, cancel them, or say that they are to be discarded.";
         "14813" = "Check network, host, port and certificate; repeat.";
         "14816" = "Look at cause, a StoreError or a ProtocolError.";
         "14871" = "Call register() first.";

@@ -114,6 +114,8 @@ extension SyncError {
         public static let connectionPropertyMissing = Code(rawValue: 14802)
         /// The call does not fit the present state, such as a synchronization before the subscription.
         public static let invalidState = Code(rawValue: 14810)
+        /// Changes wait for the server, and the call would remove them.
+        public static let pendingChanges = Code(rawValue: 14811)
         /// The server was not reached; recoverable.
         public static let serverNotReached = Code(rawValue: 14813)
         /// The local database failed.

@@ -32,19 +32,38 @@ extension PackageDatabase {
 
     // MARK: Unsubscribe
 
-    /// Ends the subscription, on the server and on the device. Removes the local data of the package, pending changes included; local objects stay.
-    /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, otherwise as
-    ///   ``subscribe()-(_)``.
-    /// SMP 2.3: `unsubscribe`.
+    /// Ends the subscription, on the server and on the device. Removes the local data of the package; local objects stay. Changes that wait for the server would
+    /// be lost: while there are any, the subscription stays.
+    ///
+    ///     do { try package.unsubscribe() } catch where error.code == .pendingChanges {
+    ///         try package.submitPendingOperations()
+    ///         try package.synchronize()
+    ///     }
+    /// - Parameter discardingPending: whether pending changes, and submitted operations without an answer, are removed as well. Default false. A change that is made
+    ///   while the call runs is removed in either case.
+    /// - Throws: ``SyncError``, after `onUnsubscribeFailure`: ``SyncError/Code/invalidState`` without a subscription, ``SyncError/Code/pendingChanges``,
+    ///   otherwise as ``subscribe()-(_)``.
+    /// SMP 2.3: `unsubscribe`, which discards pending changes.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
-    public final func unsubscribe() throws(SyncError) { try run { package throws(SyncError) in try package.performUnsubscribe() } }
+    public final func unsubscribe(discardingPending: Bool = false) throws(SyncError) {
+        try run { package throws(SyncError) in try package.performUnsubscribe(discardingPending) }
+    }
 
     /// Does the same without blocking a cooperative thread.
-    public final func unsubscribe() async throws(SyncError) { try await run { package throws(SyncError) in try package.performUnsubscribe() } }
+    public final func unsubscribe(discardingPending: Bool = false) async throws(SyncError) {
+        try await run { package throws(SyncError) in try package.performUnsubscribe(discardingPending) }
+    }
 
-    private final func performUnsubscribe() throws(SyncError) {
+    private final func performUnsubscribe(_ isDiscarding: Bool) throws(SyncError) {
         try exchange(
             .unsubscribe, needsSubscription: true,
+            check: { () throws(SyncError) in
+                guard !isDiscarding, try SyncError.local("look for pending changes", { try self.hasPendingOperations() }) else { return }
+                throw SyncError(
+                    .synchronize, .pendingChanges,
+                    "package \(self.metadata.name) has changes that wait for the server: submit and synchronize them, cancel them, or discard them with the subscription"
+                )
+            },
             succeeded: { transaction in
                 try transaction.cleanAllData()
                 transaction.database.notify { $0.onUnsubscribeSuccess() }
@@ -107,13 +126,15 @@ extension PackageDatabase {
 
     /// Sends one message about this package, and handles its answer and the callbacks in one transaction.
     private final func exchange(
-        _ method: MessageMethod, needsSubscription: Bool = false, content: () throws -> JSONObject = { [:] },
+        _ method: MessageMethod, needsSubscription: Bool = false, check: () throws(SyncError) -> Void = {},
+        content: () throws -> JSONObject = { [:] },
         succeeded: (Transaction) throws -> Void, failed: (any CallbackHandler) -> Void, event: (Bool) -> PackageEvent
     ) throws(SyncError) {
         do throws(SyncError) {
             if needsSubscription, try !isSubscribed() {
                 throw SyncError(.synchronize, .invalidState, "package \(metadata.name) is not subscribed")
             }
+            try check()
             let content = try SyncError.local("prepare \(method.rawValue)", content)
             try send(method, content)
             try SyncError.local("settle the answer to \(method.rawValue)") { try write(method.rawValue, succeeded) }

@@ -64,7 +64,7 @@ import Testing
         #expect(try device.crm.isSubscribed())
     }
 
-    @Test("SUB-05 SUB-06 X-05 CBK-11: unsubscribing empties the local data, pending changes included, and keeps local objects")
+    @Test("SUB-05 SUB-06 X-05 CBK-11: unsubscribing empties the local data, pending changes only if it is told so, and keeps local objects")
     func unsubscribe() throws {
         let bench = try TestBench()
         let device = try bench.synchronizedDevice()
@@ -77,7 +77,15 @@ import Testing
         customer.city = "Naas"
         try customer.update()
         _ = device.handler.take()
-        try device.crm.unsubscribe()
+        // A change, and an operation without an answer.
+        for _ in 0..<2 {
+            let refused = #expect(throws: SyncError.self) { try device.crm.unsubscribe() }
+            #expect(refused?.code == .pendingChanges && device.handler.take() == ["unsubscribeFailure"])
+            #expect(
+                try device.crm.isSubscribed() && device.crm.hasPendingOperations() && Customer.findByPrimaryKey(1, in: device.crm)?.city == "Naas")
+            try device.crm.submitPendingOperations()
+        }
+        try device.crm.unsubscribe(discardingPending: true)
         #expect(device.handler.take() == ["unsubscribeSuccess", "commit"])
         #expect(try Customer.findAll(in: device.crm).isEmpty && Product.findAll(in: device.crm).isEmpty)
         #expect(try Visit.findAll(in: device.crm).count == 1)
