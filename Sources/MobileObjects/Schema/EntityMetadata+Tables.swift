@@ -37,6 +37,6 @@ extension EntityMetadata {
             (["_sv", "_im", "_sc"] + (format < 4 ? [] : ["_fc"])).map { "\"\($0)\" INTEGER NOT NULL DEFAULT 0" }
             + texts.map { "\"\($0)\" TEXT NOT NULL DEFAULT ''" }
         statements.append("CREATE TABLE \(sql.originalTable) (\(([key] + content + state + server).joined(separator: ", ")))")
-        return statements + (format < 10 ? [] : deletedChildIndexes)
+        return statements + (format < 9 ? [] : deletedChildIndexes)
     }
 }

@@ -9,7 +9,7 @@ enum FrameworkTables {
     /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, and
     /// accepted operations were forgotten. 6: it had no original row, and there was no table of bases. 7: groups had no
     /// records. 8: accepted rows were not noted. 9: the current version.
-    static let formatVersion: Int64 = 10
+    static let formatVersion: Int64 = 9
 
     static let logRecords = "_log_record"
 

@@ -201,13 +201,9 @@ extension Value {
         case .null: unsafe sqlite3_result_null(context)
         case .integer(let value): unsafe sqlite3_result_int64(context, value)
         case .real(let value): unsafe sqlite3_result_double(context, value)
-        case .text(var text):
-            unsafe text.withUTF8 { bytes in
-                unsafe bytes.withMemoryRebound(to: CChar.self) { characters in
-                    unsafe sqlite3_result_text64(
-                        context, characters.baseAddress ?? UnsafePointer("")!, UInt64(characters.count), OpeningConnection.copied, UInt8(SQLITE_UTF8))
-                }
-            }
+        case .text(let text):
+            let count = UInt64(text.utf8.count)
+            unsafe text.withCString { unsafe sqlite3_result_text64(context, $0, count, OpeningConnection.copied, UInt8(SQLITE_UTF8)) }
         case .blob(let bytes):
             guard !bytes.isEmpty else { return unsafe sqlite3_result_zeroblob(context, 0) }
             unsafe bytes.withUnsafeBytes { unsafe sqlite3_result_blob64(context, $0.baseAddress, UInt64($0.count), OpeningConnection.copied) }

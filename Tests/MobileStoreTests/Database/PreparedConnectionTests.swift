@@ -21,6 +21,21 @@ import Testing
             })
     }
 
+    @Test func `a function and another database, as the article shows them`() throws {
+        let path = directory.file("shop.db"), archive = directory.file("archive.db")
+        try Database(ConnectionProfile(path: archive)).close()
+        var profile = ConnectionProfile(path: path)
+        profile.prepareConnection = { connection in
+            try connection.addFunction("initials", argumentCount: 1) { values in
+                .text((values[0].text ?? "").split(separator: " ").compactMap(\.first).map(String.init).joined())
+            }
+            try connection.attach(archive, as: "archive")
+        }
+        let database = try Database(profile)
+        #expect(try database.read { try $0.first("SELECT initials('Ada Lovelace'), count(*) FROM archive.sqlite_schema") } == ["AL", 0])
+        try database.close()
+    }
+
     @Test func `functions have all values, on the writer and on every reader`() throws {
         let database = try open { connection in
             try connection.addFunction("same", argumentCount: 1) { $0[0] }

@@ -37,6 +37,7 @@ import Testing
         "mc_exact.PLACE_LIMIT": "exponents beyond it mean zero or infinity in every type",
         "MC_EXACT_SCALE_MAXIMUM": "digits of a column, of which a model has at most 38",
         "ColumnExpression.leastMilliseconds": "where integers of times begin to be milliseconds",
+        "SchemaNames.longest": "a longer name of a table or column is cut",
         "UnfitRow.longestText": "a longer value is cut in lines for people", "UnfitRow.longestName": "of a longer key the name has a digest",
         "mc_json_append_number.SCALE_MAXIMUM": "the largest power of ten of 64 bits",
         "MC_CURSOR_RANGES_MAXIMUM": "follows from MC_CURSOR_TERMS_MAXIMUM",

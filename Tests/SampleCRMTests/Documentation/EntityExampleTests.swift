@@ -154,7 +154,7 @@ import Testing
     @Test func `pending changes of a class`() throws {
         customer.city = "Galway"
         try customer.save()
-        // Example: ModelledEntity.cancelPendingOperations(in:)
+        // Example: ModelledEntity.cancelPendingOperations(in:onProgress:)
         try Customer.cancelPendingOperations(in: crm)
         try customer.refresh()  // objects in memory are as they were
         // Example: end
@@ -162,7 +162,7 @@ import Testing
 
         customer.city = "Galway"
         try customer.save()
-        // Example: ModelledEntity.submitPendingOperations(in:)
+        // Example: ModelledEntity.submitPendingOperations(in:onProgress:)
         try Customer.submitPendingOperations(in: crm)
         try print(crm.hasPendingOperations())  // true until the server has answered
         // Example: end
