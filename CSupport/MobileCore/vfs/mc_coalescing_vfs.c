@@ -6,80 +6,41 @@
 #include "base/mc_memory.h"
 #include "mc_vfs.h"
 #include "vfs/mc_coalescing_file.h"
+#include "vfs/mc_vfs_base.h"
 
 typedef struct coalescing_vfs {
-    sqlite3_vfs vfs;  // pAppData is the base
+    sqlite3_vfs vfs;  // built on another one
     char name[MC_VFS_NAME_SIZE];
 } coalescing_vfs;
 
-static sqlite3_vfs *base_of(sqlite3_vfs *vfs)
-{
-    return vfs->pAppData;
-}
-
 static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
 {
-    return mc_coalescing_open(base_of(vfs), name, file, flags, out_flags);
+    return mc_coalescing_open(mc_vfs_base(vfs), name, file, flags, out_flags);
 }
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_directory)
 {
-    return base_of(vfs)->xDelete(base_of(vfs), name, sync_directory);
+    return mc_vfs_base(vfs)->xDelete(mc_vfs_base(vfs), name, sync_directory);
 }
 
 static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *result)
 {
-    return base_of(vfs)->xAccess(base_of(vfs), name, flags, result);
+    return mc_vfs_base(vfs)->xAccess(mc_vfs_base(vfs), name, flags, result);
 }
 
 static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int size, char *out)
 {
-    return base_of(vfs)->xFullPathname(base_of(vfs), name, size, out);
-}
-
-static void *vfs_dl_open(sqlite3_vfs *vfs, const char *name)
-{
-    return base_of(vfs)->xDlOpen(base_of(vfs), name);
-}
-
-static void vfs_dl_error(sqlite3_vfs *vfs, int size, char *message)
-{
-    base_of(vfs)->xDlError(base_of(vfs), size, message);
-}
-
-static void (*vfs_dl_symbol(sqlite3_vfs *vfs, void *library, const char *symbol))(void)
-{
-    return base_of(vfs)->xDlSym(base_of(vfs), library, symbol);
-}
-
-static void vfs_dl_close(sqlite3_vfs *vfs, void *library)
-{
-    base_of(vfs)->xDlClose(base_of(vfs), library);
-}
-
-static int vfs_randomness(sqlite3_vfs *vfs, int size, char *out)
-{
-    return base_of(vfs)->xRandomness(base_of(vfs), size, out);
-}
-
-static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
-{
-    return base_of(vfs)->xSleep(base_of(vfs), microseconds);
-}
-
-static int vfs_current_time(sqlite3_vfs *vfs, double *now)
-{
-    return base_of(vfs)->xCurrentTime(base_of(vfs), now);
+    return mc_vfs_base(vfs)->xFullPathname(mc_vfs_base(vfs), name, size, out);
 }
 
 static int vfs_last_error(sqlite3_vfs *vfs, int size, char *out)
 {
-    return base_of(vfs)->xGetLastError(base_of(vfs), size, out);
+    return mc_vfs_base(vfs)->xGetLastError(mc_vfs_base(vfs), size, out);
 }
 
 static int vfs_current_time_64(sqlite3_vfs *vfs, sqlite3_int64 *now)
 {
-    return base_of(vfs)->xCurrentTimeInt64(base_of(vfs), now);
+    return mc_vfs_base(vfs)->xCurrentTimeInt64(mc_vfs_base(vfs), now);
 }
 
 static coalescing_vfs *create_vfs(sqlite3_vfs *base, const char *name)
@@ -94,21 +55,14 @@ static coalescing_vfs *create_vfs(sqlite3_vfs *base, const char *name)
         .szOsFile = MC_COALESCING_FILE_SIZE + base->szOsFile,
         .mxPathname = base->mxPathname,
         .zName = layer->name,
-        .pAppData = base,
         .xOpen = vfs_open,
         .xDelete = vfs_delete,
         .xAccess = vfs_access,
         .xFullPathname = vfs_full_pathname,
-        .xDlOpen = vfs_dl_open,
-        .xDlError = vfs_dl_error,
-        .xDlSym = vfs_dl_symbol,
-        .xDlClose = vfs_dl_close,
-        .xRandomness = vfs_randomness,
-        .xSleep = vfs_sleep,
-        .xCurrentTime = vfs_current_time,
         .xGetLastError = vfs_last_error,
         .xCurrentTimeInt64 = base->iVersion < 2 ? NULL : vfs_current_time_64,
     };
+    mc_vfs_build_on(&layer->vfs, base);
     return layer;
 }
 

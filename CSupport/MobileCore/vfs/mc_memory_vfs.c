@@ -6,18 +6,14 @@
 #include "base/mc_memory.h"
 #include "mc_vfs.h"
 #include "vfs/mc_memory_store.h"
+#include "vfs/mc_vfs_base.h"
 
 static const char NAME[] = "mobile-memory";
 
 typedef struct memory_vfs {
-    sqlite3_vfs vfs;  // pAppData is the system's, for everything but files
+    sqlite3_vfs vfs;  // built on the system's
     mc_memory_names names;
 } memory_vfs;
-
-static sqlite3_vfs *base_of(sqlite3_vfs *vfs)
-{
-    return vfs->pAppData;
-}
 
 static mc_memory_names *names_of(sqlite3_vfs *vfs)
 {
@@ -182,41 +178,6 @@ static int vfs_full_pathname(sqlite3_vfs *vfs, const char *name, int size, char 
     return length >= 0 && length < size ? SQLITE_OK : SQLITE_CANTOPEN;
 }
 
-static void *vfs_dl_open(sqlite3_vfs *vfs, const char *name)
-{
-    return base_of(vfs)->xDlOpen(base_of(vfs), name);
-}
-
-static void vfs_dl_error(sqlite3_vfs *vfs, int size, char *message)
-{
-    base_of(vfs)->xDlError(base_of(vfs), size, message);
-}
-
-static void (*vfs_dl_symbol(sqlite3_vfs *vfs, void *library, const char *symbol))(void)
-{
-    return base_of(vfs)->xDlSym(base_of(vfs), library, symbol);
-}
-
-static void vfs_dl_close(sqlite3_vfs *vfs, void *library)
-{
-    base_of(vfs)->xDlClose(base_of(vfs), library);
-}
-
-static int vfs_randomness(sqlite3_vfs *vfs, int size, char *out)
-{
-    return base_of(vfs)->xRandomness(base_of(vfs), size, out);
-}
-
-static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
-{
-    return base_of(vfs)->xSleep(base_of(vfs), microseconds);
-}
-
-static int vfs_current_time(sqlite3_vfs *vfs, double *now)
-{
-    return base_of(vfs)->xCurrentTime(base_of(vfs), now);
-}
-
 static int vfs_last_error(sqlite3_vfs *vfs, int size, char *out)
 {
     (void)vfs;
@@ -237,20 +198,13 @@ static memory_vfs *create_vfs(sqlite3_vfs *base)
         .szOsFile = sizeof(mc_memory_file),
         .mxPathname = 1024,
         .zName = NAME,
-        .pAppData = base,
         .xOpen = vfs_open,
         .xDelete = vfs_delete,
         .xAccess = vfs_access,
         .xFullPathname = vfs_full_pathname,
-        .xDlOpen = vfs_dl_open,
-        .xDlError = vfs_dl_error,
-        .xDlSym = vfs_dl_symbol,
-        .xDlClose = vfs_dl_close,
-        .xRandomness = vfs_randomness,
-        .xSleep = vfs_sleep,
-        .xCurrentTime = vfs_current_time,
         .xGetLastError = vfs_last_error,
     };
+    mc_vfs_build_on(&memory->vfs, base);
     return memory;
 }
 
