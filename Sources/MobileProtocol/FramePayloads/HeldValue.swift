@@ -13,28 +13,11 @@ public struct HeldValue: Sendable, Hashable {
     public init(key: Int64, attribute: String, digest: String) { (self.key, self.attribute, self.digest) = (key, attribute, digest) }
 }
 
-extension WireMembers {
-    /// Reads large values by object, each as `[key, attribute, digest]`; nil if the member is absent.
-    func heldValues(_ name: String) throws(ProtocolError) -> [String: [HeldValue]]? {
-        guard !isAbsent(name) else { return nil }
-        var held: [String: [HeldValue]] = [:], count = 0
-        for member in try self.members(name) {
-            guard let list = member.value.array else { throw unexpected(name, "an array per object", member.value) }
-            var values: [HeldValue] = []
-            for element in list {
-                guard element.array?.count == 3, let key = element[0]?.integer, let attribute = element[1]?.string, let digest = element[2]?.string
-                else {
-                    throw unexpected(name, "surrogate key, attribute and digest of each value", element)
-                }
-                values.append(HeldValue(key: key, attribute: attribute, digest: digest))
-            }
-            held[member.key] = values
-            count += values.count
-        }
-        guard count <= SynchronizeHeader.heldLimit else {
-            throw ProtocolError(.invalidContent, "synchronize header, member \"\(name)\": more than \(SynchronizeHeader.heldLimit) values")
-        }
-        return held
+extension HeldValue {
+    /// Reads `[key, attribute, digest]`; nil for another form.
+    init?(_ json: JSONValue) {
+        guard json.array?.count == 3, let key = json[0]?.integer, let attribute = json[1]?.string, let digest = json[2]?.string else { return nil }
+        self.init(key: key, attribute: attribute, digest: digest)
     }
 }
 

@@ -102,9 +102,9 @@ public struct SynchronizeHeader: WireValue, Hashable {
         receipts = try members.numbersByEra("receipts")
         seen = try members.numbersByEra("seen")
         lost = try members.reportedOperations("lost")
-        unconfirmed = try members.keysByObject("unconfirmed")
-        removed = try members.keysByObject("removed")
-        held = try members.heldValues("held")
+        unconfirmed = try members.lists("unconfirmed", of: "surrogate keys", limit: Self.unconfirmedLimit, \.integer)
+        removed = try members.lists("removed", of: "surrogate keys", limit: Self.unconfirmedLimit, \.integer)
+        held = try members.isAbsent("held") ? nil : members.lists("held", of: "[key, attribute, digest]", limit: Self.heldLimit, HeldValue.init)
         successor = try members.optionalString("successor")
     }
 
@@ -248,21 +248,27 @@ extension Subscriptions {
 }
 
 extension WireMembers {
-    /// Reads surrogate keys by object, at most ``SynchronizeHeader/unconfirmedLimit`` in all; none if the member is absent.
-    fileprivate func keysByObject(_ name: String) throws(ProtocolError) -> [String: [Int64]] {
-        var rows: [String: [Int64]] = [:], count = 0
+    /// Reads a list for each object; none if the member is absent.
+    /// - Parameters:
+    ///   - form: phrase for the elements, for messages.
+    ///   - limit: the maximum number of elements of all lists.
+    ///   - element: reads an element; nil for another form.
+    fileprivate func lists<Element>(
+        _ name: String, of form: String, limit: Int, _ element: (JSONValue) -> Element?
+    ) throws(ProtocolError) -> [String: [Element]] {
+        var lists: [String: [Element]] = [:], count = 0
         for member in try self.members(name) {
-            let keys = member.value.array?.compactMap(\.integer)
-            guard let keys, keys.count == member.value.array?.count else {
-                throw unexpected(name, "an array of surrogate keys per object", member.value)
+            let elements = member.value.array?.compactMap(element)
+            guard let elements, elements.count == member.value.array?.count else {
+                throw unexpected(name, "an array of \(form) per object", member.value)
             }
-            rows[member.key] = keys
-            count += keys.count
+            lists[member.key] = elements
+            count += elements.count
         }
-        guard count <= SynchronizeHeader.unconfirmedLimit else {
-            throw ProtocolError(.invalidContent, "synchronize header, member \"\(name)\": more than \(SynchronizeHeader.unconfirmedLimit) rows")
+        guard count <= limit else {
+            throw ProtocolError(.invalidContent, "synchronize header, member \"\(name)\": more than \(limit) elements")
         }
-        return rows
+        return lists
     }
 }
 
