@@ -38,15 +38,17 @@ struct SwiftText {
     mutating func blockingForm() { line("@available(*, noasync, message: \"it blocks the thread: write `try await`, in an async function\")") }
 
     /// Writes documentation: each line of `text` after `///`.
+    ///
+    /// The text may come from a database. An end of a line that is overlooked, such as CR LF, which is one character, would make code of the rest.
     mutating func documentation(_ text: String) {
-        for part in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             line(part.isEmpty ? "///" : "/// \(part)")
         }
     }
 
     /// Writes a line comment: each line of `text` after `//`.
     mutating func comment(_ text: String) {
-        for part in text.split(separator: "\n", omittingEmptySubsequences: false) { line("// \(part)") }
+        for part in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) { line("// \(part)") }
     }
 
     /// A string literal in double quotes.

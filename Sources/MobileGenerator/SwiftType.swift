@@ -158,9 +158,7 @@ struct SwiftType {
 
     /// Seconds since 1970 of a time such as `2025-12-31T23:59:00.000Z`.
     private static func secondsSince1970(_ text: String) -> String {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-        guard let date = try? style.parse(text) else { return "0" }
-        return String((date.timeIntervalSince1970 * 1000).rounded() / 1000)
+        String(Double(TimeText.milliseconds(text) ?? 0) / 1000)
     }
 
     /// A decimal without a detour through a binary fraction: 12.50 is 1250 with the exponent -2.

@@ -147,7 +147,8 @@ import Testing
             ("decimal", "12.50", "Decimal(sign: .plus, exponent: -2, significand: 1250)"), ("decimal", "-3", "-3"),
             ("decimal", "-0.05", "Decimal(sign: .minus, exponent: -2, significand: 5)"),
             ("date", "\"2025-12-31\"", "LocalDate(\"2025-12-31\") ?? .epoch"),
-            ("dateTime", "\"1970-01-02T00:00:00.250Z\"", "Date(timeIntervalSince1970: 86400.25)"), ("binary", "\"AP8=\"", "[0, 255]"),
+            ("dateTime", "\"1970-01-02T00:00:00.250Z\"", "Date(timeIntervalSince1970: 86400.25)"),
+            ("dateTime", "\"0001-01-01T00:00:00.000Z\"", "Date(timeIntervalSince1970: -62135596800.0)"), ("binary", "\"AP8=\"", "[0, 255]"),
             ("int[]", "[1, 2]", "[1, 2]"), ("boolean", "true", "true"),
         ])
     func defaults(type: String, json: String, swift: String) throws {
@@ -160,6 +161,17 @@ import Testing
         let json = try ShopModelText.json(replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"dynamicQueries\": false")
         let text = try #require(try files(json)["Note.swift"])
         #expect(text.contains("public final class Note: Entity, ModelledEntity, SavableEntity {") && !text.contains("QueryableEntity"))
+    }
+
+    @Test("no end of a line in a text of the model ends its comment", arguments: ["\\n", "\\r\\n", "\\r", "\\u2028", "\\u0085", "\\u000b"])
+    func endsOfLines(end: String) throws {
+        let json = try ShopModelText.json(
+            replacing: "\"name\": \"Note\"", with: "\"name\": \"Note\", \"documentation\": \"first\(end)let injected = 1\"")
+        for (name, text) in try files(json) where !name.hasSuffix("+Model.swift") {
+            for line in text.split(whereSeparator: \.isNewline) where line.contains("injected") {
+                #expect(line.drop { $0 == " " }.hasPrefix("//"), "\(name): \(line)")
+            }
+        }
     }
 
     @Test func `the embedded model is the model, whatever its texts hold`() throws {

@@ -42,10 +42,10 @@ extension ModelValidator {
         case (.nullableList(let element), .array(let elements)):
             elements.lazy.compactMap { node in if case .null = node.value { nil } else { mismatch(node, element) } }.first
         case (.char, .string(let text)) where text.unicodeScalars.count == 1: nil
-        case (.date, .string(let text)) where DateText.isDate(text): nil
-        case (.time, .string(let text)) where DateText.isTime(text): nil
-        case (.dateTime, .string(let text)) where DateText.isDateTime(text): nil
-        case (.binary, .string(let text)) where DateText.isBase64(text): nil
+        case (.date, .string(let text)) where TimeText.isDate(text): nil
+        case (.time, .string(let text)) where TimeText.isTime(text): nil
+        case (.dateTime, .string(let text)) where TimeText.isDateTime(text): nil
+        case (.binary, .string(let text)) where isBase64(text): nil
         case (_, .number(let digits)) where type.integerRange.map { range in Int64(digits).map(range.contains) ?? false } == true: nil
         default: expectation(type)
         }
@@ -91,36 +91,10 @@ struct DecimalDigits {
     }
 }
 
-/// The text forms of dates, times and binaries in a model.
-enum DateText {
-    static func isDate(_ text: String) -> Bool {
-        guard matches(text, "dddd-dd-dd"), let year = Int(text.prefix(4)), let month = Int(text.dropFirst(5).prefix(2)),
-            let day = Int(text.suffix(2)), (1...12).contains(month), day >= 1
-        else { return false }
-        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-        let days = [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-        return day <= days[month - 1]
-    }
-
-    static func isTime(_ text: String) -> Bool {
-        guard matches(text, "dd:dd:dd") else { return false }
-        let parts = text.split(separator: ":").compactMap { Int($0) }
-        return parts[0] < 24 && parts[1] < 60 && parts[2] < 60
-    }
-
-    static func isDateTime(_ text: String) -> Bool {
-        matches(text, "dddd-dd-ddTdd:dd:dd.dddZ") && isDate(String(text.prefix(10))) && isTime(String(text.dropFirst(11).prefix(8)))
-    }
-
-    static func isBase64(_ text: String) -> Bool {
+extension ModelValidator {
+    private func isBase64(_ text: String) -> Bool {
         let content = text.drop { $0 != "=" }.isEmpty ? text[...] : text.prefix { $0 != "=" }
         return text.utf8.count % 4 == 0 && text.utf8.count - content.utf8.count <= 2
             && content.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "+" || $0 == "/") }
-    }
-
-    /// Whether `text` has the pattern's shape; `d` is a digit.
-    private static func matches(_ text: String, _ pattern: String) -> Bool {
-        text.utf8.count == pattern.utf8.count
-            && zip(text.utf8, pattern.utf8).allSatisfy { $1 == UInt8(ascii: "d") ? (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) : $0 == $1 }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import MobileModel
 
 /// The text forms of `date`, `time` and `dateTime` values in the database and on the wire. Text order is time order.
 /// They are read in place, as bytes, because a page of rows is read without making a `String` per value.
@@ -55,7 +56,7 @@ enum ISO8601Text {
         else { return nil }
         let year = two(date, 0) * 100 + two(date, 2), month = two(date, 5), day = two(dayToMinute, 0), hour = two(dayToMinute, 3)
         let minute = two(dayToMinute, 6), second = two(rest, 1), milliseconds = two(rest, 4) * 10 + Int(rest >> 48 & 0xff)
-        guard hour < 24, minute < 60, second < 60, (1...12).contains(month), day >= 1, day <= 28 || day <= LocalDate.days(in: month, of: year) else {
+        guard hour < 24, minute < 60, second < 60, (1...12).contains(month), day >= 1, day <= 28 || day <= CivilDay.days(in: month, of: year) else {
             return nil
         }
         let days = CivilDay(year: year, month: month, day: day).daysSince1970

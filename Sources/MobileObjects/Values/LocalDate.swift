@@ -1,4 +1,5 @@
 public import Foundation
+import MobileModel
 
 /// A day of the Gregorian calendar without a time zone: the type of `date` attributes. SMP 2.3: `SUPDateValue`.
 public struct LocalDate: Sendable, Hashable {
@@ -11,7 +12,7 @@ public struct LocalDate: Sendable, Hashable {
 
     /// Fails when the day does not exist, such as February 30, or the year is outside 0 to 9999.
     public init?(year: Int, month: Int, day: Int) {
-        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= Self.days(in: month, of: year) else { return nil }
+        guard (0...9999).contains(year), (1...12).contains(month), day >= 1, day <= CivilDay.days(in: month, of: year) else { return nil }
         (self.year, self.month, self.day) = (year, month, day)
     }
 
@@ -34,14 +35,6 @@ public struct LocalDate: Sendable, Hashable {
 
     /// Days since 1970-01-01; negative before.
     public var daysSince1970: Int { CivilDay(year: year, month: month, day: day).daysSince1970 }
-
-    static func days(in month: Int, of year: Int) -> Int {
-        switch month {
-        case 2: (year % 4 == 0 && year % 100 != 0) || year % 400 == 0 ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
 
     private static let firstDay = CivilDay(year: 0, month: 1, day: 1).daysSince1970
     private static let lastDay = CivilDay(year: 9999, month: 12, day: 31).daysSince1970
@@ -71,35 +64,6 @@ extension LocalDate: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
-    }
-}
-
-/// Conversion between days since 1970 and the proleptic Gregorian calendar. It counts in eras of 400 years that begin in March,
-/// so that the leap day is the last of its year.
-struct CivilDay {
-    var year: Int, month: Int, day: Int
-
-    init(year: Int, month: Int, day: Int) { (self.year, self.month, self.day) = (year, month, day) }
-
-    init(daysSince1970: Int) {
-        let shifted = daysSince1970 + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let marchMonth = (5 * dayOfYear + 2) / 153
-        day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
-        month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
-        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-    }
-
-    var daysSince1970: Int {
-        let marchYear = month <= 2 ? year - 1 : year
-        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return era * 146_097 + dayOfEra - 719_468
     }
 }
 

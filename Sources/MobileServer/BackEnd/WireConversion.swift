@@ -89,9 +89,9 @@ enum WireConversion {
         let value = try value(json, of: attribute, affinity: .text)
         let isHeld =
             switch (attribute.type, value) {
-            case (.date, .text(let text)): isDay(text)
-            case (.time, .text(let text)): isTimeOfDay(text)
-            case (.dateTime, .text(let text)): isDay(text.prefix(10)) && isTimeOfDay(text.dropFirst(11).prefix(8))
+            case (.date, .text(let text)): TimeText.isDate(text)
+            case (.time, .text(let text)): TimeText.isTime(text)
+            case (.dateTime, .text(let text)): TimeText.isDate(text.prefix(10)) && TimeText.isTime(text.dropFirst(11).prefix(8))
             case (.float, .real(let number)): Float(number).isFinite
             case (.double, .real(let number)): number.isFinite
             case (.decimal, _): true
@@ -101,19 +101,6 @@ enum WireConversion {
             }
         guard isHeld else { throw mismatch(attribute.formWords, json) }
         return attribute.type == .boolean ? json : self.json(cached: value, of: attribute)
-    }
-
-    /// Whether a text of the form of a date is one.
-    private static func isDay(_ text: some StringProtocol) -> Bool {
-        let parts = text.split(separator: "-").compactMap { Int($0) }
-        guard parts.count == 3, (1...12).contains(parts[1]), parts[2] >= 1 else { return false }
-        let isLeap = parts[0].isMultiple(of: 4) && (!parts[0].isMultiple(of: 100) || parts[0].isMultiple(of: 400))
-        return parts[2] <= [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][parts[1] - 1]
-    }
-
-    private static func isTimeOfDay(_ text: some StringProtocol) -> Bool {
-        let parts = text.split(separator: ":").compactMap { Int($0) }
-        return parts.count == 3 && parts[0] < 24 && parts[1] < 60 && parts[2] < 60
     }
 
     /// Returns a number without zeros at the end of its fraction.

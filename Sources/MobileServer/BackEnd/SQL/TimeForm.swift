@@ -1,4 +1,3 @@
-internal import Foundation
 internal import MobileModel
 internal import MobileStore
 
@@ -33,7 +32,7 @@ enum TimeForm: Equatable {
     private init?(of value: Value, _ type: AttributeType) {
         switch (value, type) {
         case (.integer(let number), .dateTime), (.integer(let number), .date):
-            self = abs(number) < ColumnExpression.leastMilliseconds ? .seconds : .milliseconds
+            self = Self.areMilliseconds(number) ? .milliseconds : .seconds
         case (.text(let text), .dateTime):
             guard
                 let parts = text.wholeMatch(of: /\d{4}-\d\d-\d\d([ T])\d\d:\d\d(?:(:\d\d)(?:\.(\d{1,9}))?)?(Z|\+00:00|\+00)?/)
@@ -65,10 +64,11 @@ enum TimeForm: Equatable {
         switch self {
         case .day(let end): return type == .date ? .text(text + end) : value
         case .seconds, .milliseconds:
-            guard let date = try? Date(type == .date ? text + "T00:00:00.000Z" : text, strategy: Self.strategy) else { return value }
-            let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded())
-            guard self == .seconds else { return .integer(milliseconds) }
-            return milliseconds % 1000 == 0 ? .integer(milliseconds / 1000) : value
+            guard let milliseconds = TimeText.milliseconds(type == .date ? text + "T00:00:00.000Z" : text) else { return value }
+            // The size of a number says what it counts: one that would be read as another time stays a text.
+            if self == .milliseconds { return Self.areMilliseconds(milliseconds) ? .integer(milliseconds) : value }
+            let (seconds, rest) = milliseconds.quotientAndRemainder(dividingBy: 1000)
+            return rest == 0 && !Self.areMilliseconds(seconds) ? .integer(seconds) : value
         case .text(let separator, let hasSeconds, let fraction, let zone):
             guard type != .time else { return .text(!hasSeconds && text.hasSuffix(":00") ? String(text.dropLast(3)) : text) }
             guard type == .dateTime, let parts = text.wholeMatch(of: /(\d{4}-\d\d-\d\d)T(\d\d:\d\d):(\d\d)\.(\d{3})Z/) else { return value }
@@ -85,7 +85,8 @@ enum TimeForm: Equatable {
         }
     }
 
-    private static let strategy = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+    /// Whether an integer of a time counts milliseconds, as ``ColumnExpression`` reads it.
+    private static func areMilliseconds(_ number: Int64) -> Bool { number.magnitude >= UInt64(ColumnExpression.leastMilliseconds) }
 }
 
 extension SQLObject {
