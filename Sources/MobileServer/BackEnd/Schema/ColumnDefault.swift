@@ -60,7 +60,7 @@ enum ColumnDefault: Equatable {
         case (.float, .number(let digits)), (.double, .number(let digits)), (.float, .text(let digits)), (.double, .text(let digits)):
             return Double(digits).flatMap { $0.isFinite ? JSONValue($0)?.description : nil }
         case (.date, .text(let text)) where hasTimes: return text.wholeMatch(of: /\d{4}-\d\d-\d\d/) != nil ? "\"\(text)\"" : nil
-        case (.time, .text(let text)) where hasTimes: return text.wholeMatch(of: /\d\d:\d\d:\d\d/) != nil ? "\"\(text)\"" : nil
+        case (.time, .text(let text)) where hasTimes: return text.wholeMatch(of: /([01]\d|2[0-3]):\d\d:\d\d/) != nil ? "\"\(text)\"" : nil
         default: return nil
         }
     }
