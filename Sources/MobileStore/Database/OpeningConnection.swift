@@ -88,7 +88,7 @@ internal import MobileSQLite
         let context = unsafe Unmanaged.passRetained(order)
         let code = unsafe sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, context.toOpaque(), SQLCollation.call, SQLCollation.release)
         if code != SQLITE_OK { unsafe context.release() }  // unlike a function, SQLite keeps no collation that it refuses
-        try unsafe check(code, "collation \(name)")
+        try check(code, "collation \(name)")
     }
 
     private func check(_ code: Int32, _ what: some StringProtocol) throws(StoreError) {
