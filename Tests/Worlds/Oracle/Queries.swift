@@ -11,8 +11,8 @@ extension Rig {
             }
             func tags(_ objects: some Sequence<GenericEntity>) throws -> [String] { try objects.map { try $0.value("tag").description } }
             let stamps = Dictionary(uniqueKeysWithValues: rows.map { ($0.tag, $0.values["stamp"] ?? "") })
-            if let observer = device.observers[object], !observer.shows(stamps) {
-                throw failure(.wrongQuery, "\(place): an observer of \(World.name(object)) does not show \(stamps)")
+            if let observer = device.observers[object], let others = observer.others(than: stamps) {
+                throw failure(.wrongQuery, "\(place): an observer of \(World.name(object)) shows \(others) instead of \(stamps)")
             }
             try require(["\(entity.count)"], ["\(rows.count)"], "the count")
             try check(.localFailure, "\(place): queries of \(World.name(object))") {

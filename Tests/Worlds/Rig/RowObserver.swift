@@ -28,6 +28,8 @@ final class RowObserver: Sendable {
     deinit { task.cancel() }
 
     /// Waits until it shows these rows.
-    /// - Returns: false if it does not.
-    func shows(_ rows: [String: String]) -> Bool { eventually { seen.withLock { $0 } == rows } }
+    /// - Returns: the rows that it shows instead; nil if it shows these.
+    func others(than rows: [String: String]) -> String? {
+        eventually { seen.withLock { $0 } == rows } ? nil : seen.withLock { $0 }.map { "\($0)" } ?? "nothing yet"
+    }
 }
