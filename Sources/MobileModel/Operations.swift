@@ -11,14 +11,9 @@ extension ObjectModel {
         return candidates.first { $0.name == kind.rawValue } ?? (candidates.count == 1 ? candidates[0] : nil)
     }
 
-    /// Whether `save` is generated: only if there is exactly one create and one update, and attributes fill all parameters of both. A local
-    /// object needs no operations.
-    public var isSavable: Bool {
-        isLocal
-            || [OperationModel.Kind.create, .update].allSatisfy { kind in
-                operations.count { $0.kind == kind } == 1 && defaultOperation(kind) != nil
-            }
-    }
+    /// Whether `save` is generated: only if the plain `create` and `update` call an operation. SMP 2.3 generates it only where the model has no further
+    /// create or update; here a further one has its own method, and takes nothing away. A local object needs no operations.
+    public var isSavable: Bool { isLocal || (defaultOperation(.create) != nil && defaultOperation(.update) != nil) }
 
     /// The primary key among the parameters of an operation of the kind `other`: the position of a key's attribute by that of its parameter. Such a
     /// parameter has the type of the attribute and its name, or the object's name before it: `customerId` is the `id` of a `Customer`. Empty unless the

@@ -1,8 +1,8 @@
 import MobileModel
 import MobileStore
 
-/// A class that has `save`: its object in the model has exactly one create and one update operation, and the attributes fill all of their
-/// parameters; or it is a local object. Other classes are created and updated by their modelled operations.
+/// A class that has `save`: the model has the operations that its plain `create()` and `update()` call, or it is a local object. Other classes are
+/// created and updated by their modelled operations.
 public protocol SavableEntity: Entity {}
 
 /// A generic object is checked when it is saved.
@@ -62,7 +62,7 @@ extension Entity {
         guard metadata.model.isSavable else {
             throw ObjectError(
                 .noSuchOperation,
-                "save of \(metadata.name): the model has not exactly one create and one update that the attributes fill completely")
+                "save of \(metadata.name): the model has not both a create and an update that the attributes fill completely; call the operations by their names")
         }
     }
 }

@@ -12,7 +12,7 @@ import Testing
     private static let filled = [ParameterModel(name: "p", type: .long, attribute: "id")]
 
     @Test(
-        "OPS-10: save needs exactly one create and one update, and all their parameters mapped to attributes",
+        "OPS-10: save needs a create and an update whose parameters are all mapped to attributes; further ones take nothing away",
         arguments: [
             (object(.init(name: "create", kind: .create), .init(name: "update", kind: .update)), true),
             (object(.init(name: "make", kind: .create, parameters: filled), .init(name: "change", kind: .update, parameters: filled)), true),
@@ -21,8 +21,14 @@ import Testing
             (object(), false),
             (object(.init(name: "create", kind: .create, parameters: own), .init(name: "update", kind: .update)), false),
             (object(.init(name: "create", kind: .create), .init(name: "change", kind: .update, parameters: own)), false),
-            (object(.init(name: "create", kind: .create), .init(name: "make", kind: .create), .init(name: "update", kind: .update)), false),
-            (object(.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "move", kind: .update)), false),
+            (object(.init(name: "create", kind: .create), .init(name: "make", kind: .create), .init(name: "update", kind: .update)), true),
+            (object(.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "move", kind: .update)), true),
+            (object(.init(name: "create", kind: .create), .init(name: "change", kind: .update), .init(name: "move", kind: .update)), false),
+            (
+                object(
+                    .init(name: "make", kind: .create), .init(name: "import", kind: .create, parameters: own), .init(name: "update", kind: .update)),
+                true
+            ),
             (
                 object(.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "x", kind: .other, parameters: own)),
                 true
