@@ -95,7 +95,7 @@ struct EntityEmitter: Emitter {
         if object.primaryKey.contains(attribute.name) {
             facts.append(object.primaryKey.count == 1 ? "The primary key." : "Part of the primary key.")
         }
-        if attribute.isGenerated { facts.append("Assigned by the back end when the object is created there.") }
+        if attribute.isGenerated { facts.append("Assigned by the back end when the object is created there; nil until then.") }
         if let length = attribute.length {
             let isText = attribute.type == .string || attribute.type == .bigString
             facts.append("At most \(length) \(isText ? "characters" : "bytes").")

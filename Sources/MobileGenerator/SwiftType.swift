@@ -12,7 +12,8 @@ struct SwiftType {
     private let objects: Set<String>
 
     init(_ attribute: AttributeModel, prefix: String, objects: Set<String> = []) {
-        (type, isNullable, self.prefix, self.objects) = (attribute.type, attribute.isNullable, prefix, objects)
+        // The value that the back end assigns is not there at first. An empty value would be taken for one.
+        (type, isNullable, self.prefix, self.objects) = (attribute.type, attribute.isNullable || attribute.isGenerated, prefix, objects)
         precision = attribute.precision ?? 18
         scale = attribute.scale ?? 2
     }

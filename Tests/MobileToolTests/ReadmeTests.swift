@@ -28,7 +28,7 @@ import Testing
 
         let crm = try await CRM.open(ConnectionProfile(path: path))
         let customer = try #require(try await Customer.findByName(name: "Harbour Foods", in: crm))
-        #expect(customer.id_ > 0)
+        #expect(customer.id_ ?? 0 > 0)
         #expect(!customer.isPending)
         try await crm.closeConnection()
         try await application.close()

@@ -50,7 +50,7 @@ public final class GenericEntity: Entity {
 
     public override func setValue(_ value: AttributeValue, ofAttribute index: Int) throws {
         let attribute = metadata.attributes[index]
-        guard attribute.storage.stored(value) != nil, attribute.isNullable || !value.isNull, !attribute.isLarge else {
+        guard attribute.storage.stored(value) != nil, attribute.isNullable || attribute.isGenerated || !value.isNull, !attribute.isLarge else {
             throw badValue(value, index)
         }
         values[index] = attribute.storage.meant(value)
@@ -59,7 +59,7 @@ public final class GenericEntity: Entity {
 
     /// Returns the value of a new object where the model has no default: the same as in generated classes.
     private static func initialValue(_ attribute: AttributeMetadata) -> AttributeValue {
-        guard attribute.defaultValue.isNull, !attribute.isNullable else { return attribute.defaultValue }
+        guard attribute.defaultValue.isNull, !attribute.isNullable, !attribute.isGenerated else { return attribute.defaultValue }
         switch attribute.storage {
         case .integer: return .integer(0)
         case .boolean: return .boolean(false)

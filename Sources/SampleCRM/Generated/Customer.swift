@@ -12,8 +12,8 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// Number of the customer, assigned by the back end. The primary key. Assigned by the back end when the object is created there. Modelled as `id`.
-    public var id_: Int64 {
+    /// Number of the customer, assigned by the back end. The primary key. Assigned by the back end when the object is created there; nil until then. Modelled as `id`.
+    public var id_: Int64? {
         get { stored.id_ }
         set { stored.id_ = newValue; attributeChanged(0) }
     }
@@ -104,7 +104,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var id_: Int64 = 0
+        var id_: Int64? = nil
         var name: String = ""
         var contact: String? = nil
         var street: String = ""
@@ -129,7 +129,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            id_: row.readInteger(column) ?? 0,
+            id_: row.readInteger(column),
             name: row.readString(column + 1) ?? "",
             contact: row.readString(column + 2),
             street: row.readString(column + 3) ?? "",
@@ -200,8 +200,8 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.id_`.
     public struct Columns: Sendable {
-        /// `id`: Int64.
-        public let id_ = Column<Customer, Int64>(0, "id")
+        /// `id`: Int64?.
+        public let id_ = Column<Customer, Int64?>(0, "id")
         /// `name`: String.
         public let name = Column<Customer, String>(1, "name")
         /// `contact`: String?.

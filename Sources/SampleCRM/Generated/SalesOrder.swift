@@ -12,8 +12,8 @@ public final class SalesOrder: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// Number of the order, assigned by the back end. The primary key. Assigned by the back end when the object is created there. Modelled as `id`.
-    public var id_: Int64 {
+    /// Number of the order, assigned by the back end. The primary key. Assigned by the back end when the object is created there; nil until then. Modelled as `id`.
+    public var id_: Int64? {
         get { stored.id_ }
         set { stored.id_ = newValue; attributeChanged(0) }
     }
@@ -65,7 +65,7 @@ public final class SalesOrder: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var id_: Int64 = 0
+        var id_: Int64? = nil
         var customerId: Int64 = 0
         var orderDate: LocalDate = .epoch
         var status: String = "NEW"
@@ -83,7 +83,7 @@ public final class SalesOrder: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            id_: row.readInteger(column) ?? 0,
+            id_: row.readInteger(column),
             customerId: row.readInteger(column + 1) ?? 0,
             orderDate: row.readDate(column + 2) ?? .epoch,
             status: row.readString(column + 3) ?? "",
@@ -130,8 +130,8 @@ public final class SalesOrder: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.id_`.
     public struct Columns: Sendable {
-        /// `id`: Int64.
-        public let id_ = Column<SalesOrder, Int64>(0, "id")
+        /// `id`: Int64?.
+        public let id_ = Column<SalesOrder, Int64?>(0, "id")
         /// `customerId`: Int64.
         public let customerId = Column<SalesOrder, Int64>(1, "customerId")
         /// `orderDate`: LocalDate.

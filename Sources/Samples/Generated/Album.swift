@@ -12,8 +12,8 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// The attribute `albumId`. The primary key. Assigned by the back end when the object is created there.
-    public var albumId: Int64 {
+    /// The attribute `albumId`. The primary key. Assigned by the back end when the object is created there; nil until then.
+    public var albumId: Int64? {
         get { stored.albumId }
         set { stored.albumId = newValue; attributeChanged(0) }
     }
@@ -86,7 +86,7 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var albumId: Int64 = 0
+        var albumId: Int64? = nil
         var title: String = ""
         var artistId: Int64 = 0
         var genreId: Int64 = 0
@@ -105,7 +105,7 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            albumId: row.readInteger(column) ?? 0,
+            albumId: row.readInteger(column),
             title: row.readString(column + 1) ?? "",
             artistId: row.readInteger(column + 2) ?? 0,
             genreId: row.readInteger(column + 3) ?? 0,
@@ -156,8 +156,8 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.albumId`.
     public struct Columns: Sendable {
-        /// `albumId`: Int64.
-        public let albumId = Column<Album, Int64>(0, "albumId")
+        /// `albumId`: Int64?.
+        public let albumId = Column<Album, Int64?>(0, "albumId")
         /// `title`: String.
         public let title = Column<Album, String>(1, "title")
         /// `artistId`: Int64.

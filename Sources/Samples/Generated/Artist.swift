@@ -11,8 +11,8 @@ public final class Artist: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// The attribute `artistId`. The primary key. Assigned by the back end when the object is created there.
-    public var artistId: Int64 {
+    /// The attribute `artistId`. The primary key. Assigned by the back end when the object is created there; nil until then.
+    public var artistId: Int64? {
         get { stored.artistId }
         set { stored.artistId = newValue; attributeChanged(0) }
     }
@@ -40,7 +40,7 @@ public final class Artist: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var artistId: Int64 = 0
+        var artistId: Int64? = nil
         var name: String = ""
         var biography: String? = nil
     }
@@ -55,7 +55,7 @@ public final class Artist: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            artistId: row.readInteger(column) ?? 0,
+            artistId: row.readInteger(column),
             name: row.readString(column + 1) ?? "",
             biography: row.readString(column + 2))
         try super.init(row: row, at: column, context: context)
@@ -93,8 +93,8 @@ public final class Artist: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.artistId`.
     public struct Columns: Sendable {
-        /// `artistId`: Int64.
-        public let artistId = Column<Artist, Int64>(0, "artistId")
+        /// `artistId`: Int64?.
+        public let artistId = Column<Artist, Int64?>(0, "artistId")
         /// `name`: String.
         public let name = Column<Artist, String>(1, "name")
         /// `biography`: String?.

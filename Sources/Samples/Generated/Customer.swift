@@ -11,8 +11,8 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// The attribute `customerId`. The primary key. Assigned by the back end when the object is created there.
-    public var customerId: Int64 {
+    /// The attribute `customerId`. The primary key. Assigned by the back end when the object is created there; nil until then.
+    public var customerId: Int64? {
         get { stored.customerId }
         set { stored.customerId = newValue; attributeChanged(0) }
     }
@@ -58,7 +58,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var customerId: Int64 = 0
+        var customerId: Int64? = nil
         var name: String = ""
         var city: String? = nil
         var country: String? = nil
@@ -76,7 +76,7 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            customerId: row.readInteger(column) ?? 0,
+            customerId: row.readInteger(column),
             name: row.readString(column + 1) ?? "",
             city: row.readString(column + 2),
             country: row.readString(column + 3),
@@ -123,8 +123,8 @@ public final class Customer: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.customerId`.
     public struct Columns: Sendable {
-        /// `customerId`: Int64.
-        public let customerId = Column<Customer, Int64>(0, "customerId")
+        /// `customerId`: Int64?.
+        public let customerId = Column<Customer, Int64?>(0, "customerId")
         /// `name`: String.
         public let name = Column<Customer, String>(1, "name")
         /// `city`: String?.

@@ -11,8 +11,8 @@ public final class Genre: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// The attribute `genreId`. The primary key. Assigned by the back end when the object is created there.
-    public var genreId: Int64 {
+    /// The attribute `genreId`. The primary key. Assigned by the back end when the object is created there; nil until then.
+    public var genreId: Int64? {
         get { stored.genreId }
         set { stored.genreId = newValue; attributeChanged(0) }
     }
@@ -34,7 +34,7 @@ public final class Genre: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var genreId: Int64 = 0
+        var genreId: Int64? = nil
         var name: String = ""
     }
     private var stored: Stored
@@ -48,7 +48,7 @@ public final class Genre: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            genreId: row.readInteger(column) ?? 0,
+            genreId: row.readInteger(column),
             name: row.readString(column + 1) ?? "")
         try super.init(row: row, at: column, context: context)
     }
@@ -83,8 +83,8 @@ public final class Genre: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.genreId`.
     public struct Columns: Sendable {
-        /// `genreId`: Int64.
-        public let genreId = Column<Genre, Int64>(0, "genreId")
+        /// `genreId`: Int64?.
+        public let genreId = Column<Genre, Int64?>(0, "genreId")
         /// `name`: String.
         public let name = Column<Genre, String>(1, "name")
     }

@@ -12,8 +12,8 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
 
     // MARK: Attributes
 
-    /// The attribute `orderId`. The primary key. Assigned by the back end when the object is created there.
-    public var orderId: Int64 {
+    /// The attribute `orderId`. The primary key. Assigned by the back end when the object is created there; nil until then.
+    public var orderId: Int64? {
         get { stored.orderId }
         set { stored.orderId = newValue; attributeChanged(0) }
     }
@@ -53,7 +53,7 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
     // MARK: Values of the attributes
 
     private struct Stored {
-        var orderId: Int64 = 0
+        var orderId: Int64? = nil
         var customerId: Int64 = 0
         var ordered: Date = Date(timeIntervalSince1970: 0)
         var status: String = "NEW"
@@ -69,7 +69,7 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
     /// Creates the object of a row whose attributes begin at `column`, for the runtime.
     public required init(row: borrowing Row, at column: Int, context: EntityContext) throws {
         stored = try Stored(
-            orderId: row.readInteger(column) ?? 0,
+            orderId: row.readInteger(column),
             customerId: row.readInteger(column + 1) ?? 0,
             ordered: row.readDateTime(column + 2) ?? Date(timeIntervalSince1970: 0),
             status: row.readString(column + 3) ?? "")
@@ -110,8 +110,8 @@ public final class Order: Entity, QueryableEntity, SavableEntity {
 
     /// The attributes that queries can compare, as the root of key paths: `\.orderId`.
     public struct Columns: Sendable {
-        /// `orderId`: Int64.
-        public let orderId = Column<Order, Int64>(0, "orderId")
+        /// `orderId`: Int64?.
+        public let orderId = Column<Order, Int64?>(0, "orderId")
         /// `customerId`: Int64.
         public let customerId = Column<Order, Int64>(1, "customerId")
         /// `ordered`: Date.

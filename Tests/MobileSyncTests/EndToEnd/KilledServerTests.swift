@@ -111,7 +111,7 @@ import Testing
             #expect(try Customer.findAll(in: device.crm).filter(\.isPending).map(\.id_) == [3])
             let refusals = try device.crm.logRecords()
             #expect(Set(refusals.map(\.requestID)).count == refusals.count && !refusals.isEmpty)
-            let mine = try Customer.findAll(in: device.crm).map { "\($0.id_) \($0.name) \($0.city)" }.sorted()
+            let mine = try Customer.findAll(in: device.crm).map { "\($0.id_ ?? 0) \($0.name) \($0.city)" }.sorted()
             let theirs = try backEnd.read { connection in
                 try connection.rows("SELECT id, name, city FROM customer WHERE region = 'NORTH'").map {
                     "\($0[0].integer ?? 0) \($0[1].text ?? "") \($0[2].text ?? "")"

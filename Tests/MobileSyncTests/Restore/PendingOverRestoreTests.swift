@@ -43,7 +43,7 @@ import Testing
             try bench.synchronize(other)
             try bench.submit("New", other)
             #expect(try bench.synchronize(other).operationsAccepted == 1)
-            #expect(try bench.rows("SELECT id FROM customer WHERE name = 'New'") == [[.integer(gone.id_)]])
+            #expect(try bench.rows("SELECT id FROM customer WHERE name = 'New'") == [[.integer(gone.id_ ?? 0)]])
         }
 
         func loseStore() throws {
@@ -55,7 +55,7 @@ import Testing
         /// Whether the new row is as its device has created it.
         func isUntouched() throws -> Bool {
             try bench.rows("SELECT count(*) FROM customer WHERE name = 'New' AND city = ''") == [[1]]
-                && bench.rows("SELECT count(*) FROM sales_order WHERE customer_id = ?1", [.integer(gone.id_)]) == [[0]]
+                && bench.rows("SELECT count(*) FROM sales_order WHERE customer_id = ?1", [.integer(gone.id_ ?? 0)]) == [[0]]
         }
     }
 
@@ -196,7 +196,7 @@ import Testing
         try device.crm.submitPendingOperations()
         #expect(try bench.synchronize(device).operationsAccepted == 2)
         #expect(try bench.rows("SELECT city FROM customer WHERE name = 'Gone'") == [["Sligo"]])
-        #expect(try bench.rows("SELECT count(*) FROM sales_order WHERE customer_id = ?1", [.integer(scene.gone.id_)]) == [[1]])
+        #expect(try bench.rows("SELECT count(*) FROM sales_order WHERE customer_id = ?1", [.integer(scene.gone.id_ ?? 0)]) == [[1]])
     }
 
     @Test func `after a restore, changes of rows that the device has read since are done, also when the store is lost then`() throws {

@@ -105,7 +105,7 @@ final class FieldWorker: Sendable {
         // A rejected delete keeps its row away in the same way.
         let deletes = try device.crm.logRecords().filter { $0.operation == "delete" }.compactMap { Int64($0.entityKey).flatMap { names[$0] } }
         let rejected = Set(customers.filter(\.isPending).map(\.name) + deletes)
-        let mine = Set(customers.map { BackEndCustomer(id: $0.id_, name: $0.name, city: $0.city) }.filter { !rejected.contains($0.name) })
+        let mine = Set(customers.map { BackEndCustomer(id: $0.id_ ?? 0, name: $0.name, city: $0.city) }.filter { !rejected.contains($0.name) })
         let theirs = Set(rows.filter { !rejected.contains($0.name) })
         #expect(mine == theirs, "device \(number) has in addition \(mine.subtracting(theirs)) and lacks \(theirs.subtracting(mine))")
         let own = rows.filter { $0.name.hasPrefix("Device \(number) row ") }, cities = Dictionary(grouping: own, by: \.name)

@@ -133,7 +133,7 @@ import Testing
             "\($0[0].text ?? "") \($0[1].text ?? "")"
         }
         for device in devices {
-            #expect(try Customer.findAll(in: device.crm).sorted { $0.id_ < $1.id_ }.map { "\($0.name) \($0.city)" } == north)
+            #expect(try Customer.findAll(in: device.crm).sorted { $0.id_ ?? 0 < $1.id_ ?? 0 }.map { "\($0.name) \($0.city)" } == north)
         }
     }
 

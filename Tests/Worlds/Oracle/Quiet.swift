@@ -159,7 +159,7 @@ extension Rig {
                 guard found != expected else { continue }
                 // A row without the key that the back end has given it: it was accepted, and then it was not among the device's rows any more.
                 let target = shown.first { $0.object == world.objects[row.object].references[index].target && $0.tag == found }
-                if let target, world.objects[target.object].key == .generated, target.key(world) == ["0"] { continue }
+                if let target, world.objects[target.object].key == .generated, target.key(world) == [""] { continue }
                 // The server may have given the row another surrogate key, and a restored back end its key to another row: nothing leads there.
                 let isGenerated = world.objects[world.objects[row.object].references[index].target].key == .generated
                 if found == nil, isGenerated, row.change != .none, hasRestoredBackEnd, lostStates > 0 { continue }

@@ -48,7 +48,7 @@ extension SampleDemo {
         try refused.update()
         state.add("updated, against a rule", refused)
 
-        let deletedID = deleted.id_
+        let deletedID = try number(of: deleted)
         try deleted.delete()
         state.add("deleted", deleted)
         narrator.lines(state.newLines())
@@ -56,7 +56,7 @@ extension SampleDemo {
         let (product, fingerprint) = try streamPicture()
         narrator.say("pending now: \(try crm.hasPendingOperations())")
         return OfflineEdits(
-            created: created, updated: updated, updatedID: updated.id_, newStreet: updated.street, refused: refused, refusedID: refused.id_,
+            created: created, updated: updated, updatedID: try number(of: updated), newStreet: updated.street, refused: refused, refusedID: try number(of: refused),
             creditLimitBefore: limit, deletedID: deletedID, productID: product, pictureFingerprint: fingerprint)
     }
 
@@ -113,8 +113,15 @@ extension SampleDemo {
             edits.refused.creditLimit == edits.creditLimitBefore && !(try crm.hasPendingOperations()))
 
         try edits.created.refresh()
-        narrator.say("the back end has numbered \(edits.created.name): \(edits.created.id_)")
+        let number = try number(of: edits.created)
+        narrator.say("the back end has numbered \(edits.created.name): \(number)")
         try narrator.check(
-            "its orders carry that number", edits.created.id_ > 0 && edits.created.orders.allSatisfy { $0.customerId == edits.created.id_ })
+            "its orders carry that number", number > 0 && edits.created.orders.allSatisfy { $0.customerId == number })
+    }
+
+    /// Returns the number that the back end has given to a customer.
+    private func number(of customer: Customer) throws -> Int64 {
+        guard let number = customer.id_ else { throw DemoFailure("\(customer.name) has no number yet") }
+        return number
     }
 }

@@ -77,8 +77,9 @@ extension SampleDemo {
         }
         narrator.say("\(customer.name), \(customer.city), credit limit \(Format.money(customer.creditLimit)):")
         for order in customer.orders {
+            let number = order.id_.map { " \($0)" } ?? ""
             narrator.say(
-                "  order \(order.id_) of \(order.orderDate), \(order.status), \(Format.money(order.total)), \(Format.count(order.lines.count, "line"))"
+                "  order\(number) of \(order.orderDate), \(order.status), \(Format.money(order.total)), \(Format.count(order.lines.count, "line"))"
             )
         }
     }

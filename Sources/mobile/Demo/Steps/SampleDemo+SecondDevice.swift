@@ -64,7 +64,7 @@ extension SampleDemo {
     }
 
     private func checkAcceptedChanges(_ edits: OfflineEdits, _ crm: CRM) throws {
-        let created = try Customer.findByPrimaryKey(edits.created.id_, in: crm)
+        let created = try edits.created.id_.flatMap { try Customer.findByPrimaryKey($0, in: crm) }
         try narrator.check(
             "device-2 has \(edits.created.name) with two orders", created?.name == edits.created.name && created?.orders.count == 2)
         try narrator.check("device-2 has the new street", try Customer.findByPrimaryKey(edits.updatedID, in: crm)?.street == edits.newStreet)
