@@ -122,7 +122,9 @@ static int file_characteristics(sqlite3_file *file)
 
 static int file_shm_map(sqlite3_file *file, int page, int size, int extend, void volatile **memory)
 {
-    return real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend, memory);
+    const bool is_full = extend && fault_storage_is_full(storage_of(file));
+    const int code = real_of(file)->pMethods->xShmMap(real_of(file), page, size, extend && !is_full, memory);
+    return code == SQLITE_OK && is_full && *memory == NULL ? SQLITE_IOERR_SHMSIZE : code;
 }
 
 static int file_shm_lock(sqlite3_file *file, int first, int count, int flags)

@@ -15,7 +15,10 @@ static int next_fault(fault_storage *storage, bool is_write)
 {
     fault_storage_enter(storage);
     int code = SQLITE_OK;
-    if (storage->only_writes && !is_write) {
+    if (storage->is_full && is_write) {
+        code = SQLITE_FULL;
+        storage->has_failed = true;
+    } else if (storage->only_writes && !is_write) {
         // neither fails nor counts
     } else if (storage->countdown == 0) {
         code = storage->code;
@@ -176,6 +179,22 @@ void fault_storage_fail_write(fault_storage *storage, int64_t writes, int code, 
     storage->is_short = is_short;
     storage->has_failed = false;
     fault_storage_leave(storage);
+}
+
+void fault_storage_fill(fault_storage *storage, bool is_full)
+{
+    fault_storage_enter(storage);
+    storage->is_full = is_full;
+    storage->has_failed = false;
+    fault_storage_leave(storage);
+}
+
+bool fault_storage_is_full(fault_storage *storage)
+{
+    fault_storage_enter(storage);
+    const bool is_full = storage->is_full;
+    fault_storage_leave(storage);
+    return is_full;
 }
 
 bool fault_storage_has_failed(fault_storage *storage)

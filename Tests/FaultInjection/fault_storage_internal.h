@@ -29,7 +29,7 @@ struct fault_storage {
     fault_counts counts;
     int64_t countdown;  // operations before the one that fails; negative: none
     int code;
-    bool stays, has_failed;
+    bool stays, has_failed, is_full;
     bool only_writes, is_short;  // kind of the failure
     bool fails_opened, hides_shared_memory;
     int64_t open_files;
@@ -56,6 +56,7 @@ static inline void fault_storage_leave(fault_storage *storage)
 int fault_storage_fault(fault_storage *storage);
 /// The same for a write.
 int fault_storage_write_fault(fault_storage *storage);
+bool fault_storage_is_full(fault_storage *storage);
 
 /// Opens a file of the base with a wrapper that counts, fails and records.
 int fault_file_open(fault_storage *storage, const char *name, sqlite3_file *file, int flags, int *out_flags);

@@ -68,6 +68,8 @@ static mc_status status_for_sqlite(int sqlite_code)
         return MC_ERROR_NO_MEMORY;
     if (sqlite_code == SQLITE_CONSTRAINT_COMMITHOOK)
         return MC_ERROR_SQLITE;
+    if (sqlite_code == SQLITE_IOERR_SHMSIZE)  // the index of the log cannot grow
+        return MC_ERROR_FULL;
     switch (sqlite_code & 0xFF) {
     case SQLITE_NOMEM: return MC_ERROR_NO_MEMORY;
     case SQLITE_CONSTRAINT: return MC_ERROR_CONSTRAINT;

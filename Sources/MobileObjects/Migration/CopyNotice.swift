@@ -34,8 +34,6 @@ struct CopyNotice {
 
     /// Compares database and mark, gives a copy its new identity, and counts this open.
     func check(_ store: Database) throws {
-        // A database in memory has no copies.
-        guard FileManager.default.fileExists(atPath: path) else { return }
         let found = readMark(), file = fileNumber
         let mark: Mark? = if case .mark(let mark) = found { mark } else { nil }
         let next = try store.write(label: "identity of \(database.metadata.name)") { connection in

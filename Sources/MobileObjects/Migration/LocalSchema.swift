@@ -9,10 +9,11 @@ struct LocalSchema {
     init(_ database: PackageDatabase) { self.database = database }
 
     /// Creates missing tables, or upgrades existing ones; in one transaction, so a process killed in between leaves the former state.
+    /// - Parameter file: the database file; nil for a database in memory, which has no copies.
     /// - Throws: ``ObjectError/Code/version`` when the file is of another package or a newer release, or cannot become one of this model.
-    func prepare(_ store: Database) throws {
+    func prepare(_ store: Database, _ file: String?) throws {
         try prepareTables(store)
-        try CopyNotice(database: database, path: store.path).check(store)
+        if let file { try CopyNotice(database: database, path: file).check(store) }
     }
 
     private func prepareTables(_ store: Database) throws {

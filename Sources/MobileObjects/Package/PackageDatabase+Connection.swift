@@ -16,7 +16,7 @@ extension PackageDatabase {
         }
     }
 
-    /// The path of the database file. SMP 2.3: `getDbPath`.
+    /// The path of the database file, or the name of a database in memory. SMP 2.3: `getDbPath`.
     public final var databasePath: String { connectionProfile.path }
 
     /// The underlying store, opened if needed. It is for SQL of the application: reading is safe, writing to the objects' tables is not.
@@ -25,11 +25,30 @@ extension PackageDatabase {
         get throws { try openStore() }
     }
 
-    /// The folder next to the database file in which downloads keep files until their rows are imported.
-    package final var downloadFolder: String { databasePath + "-download" }
+    /// The database file; nil for a database in memory.
+    package final var databaseFile: String? { Self.file(of: connectionProfile) }
 
-    /// Whether the database file exists. SMP 2.3: `databaseExists`.
-    public final var databaseExists: Bool { FileManager.default.fileExists(atPath: databasePath) }
+    static func file(of profile: ConnectionProfile) -> String? {
+        guard profile.isURI, let parts = URLComponents(string: profile.path), parts.scheme == "file" else {
+            return profile.isInMemory || profile.path == ":memory:" ? nil : profile.path
+        }
+        return parts.queryItems?.contains { $0.name == "mode" && $0.value == "memory" } == true ? nil : parts.path
+    }
+
+    /// The folder next to the database file in which downloads keep files until their rows are imported. That of a database in memory is a temporary one.
+    package final var downloadFolder: String { databaseFile.map { $0 + "-download" } ?? attachment { TemporaryFolder() }.path }
+
+    /// A folder that goes with its database.
+    private final class TemporaryFolder: Sendable {
+        let path = FileManager.default.temporaryDirectory.appending(path: "mobile-download-\(UUID().uuidString)").path
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    /// Whether the database file exists; for a database in memory, whether it is open. SMP 2.3: `databaseExists`.
+    public final var databaseExists: Bool {
+        databaseFile.map { FileManager.default.fileExists(atPath: $0) } ?? state.withLock { $0.store != nil }
+    }
 
     /// Creates the database with its tables; no effect if it exists. Rarely needed, because opening does it. SMP 2.3: `createDatabase`.
     /// - Throws: ``ObjectError``: as `openConnection()`.
@@ -43,7 +62,9 @@ extension PackageDatabase {
     /// <doc:Upgrades>. No effect if it is open. The first time takes longest, so call it in the background.
     /// SMP 2.3: `openConnection`.
     /// - Throws: ``ObjectError/Code/version`` when the file belongs to another package or a newer release, or cannot be upgraded without loss:
-    ///   the message names every place with its reason, and the file stays unchanged. ``ObjectError/Code/store`` when it cannot be opened.
+    ///   the message names every place with its reason, and the file stays unchanged. ``ObjectError/Code/store`` when it cannot be opened. On a full disk
+    ///   a database of this model opens for reading, with a warning on the console and `onStorageSpaceLow` of the callback handlers. Each write then
+    ///   tries to open it for writing, which ends observations.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func openConnection() throws { _ = try openStore() }
 
@@ -76,17 +97,19 @@ extension PackageDatabase {
     /// Does the same without blocking a cooperative thread.
     public final func close() async throws { try await closeConnection() }
 
-    /// Closes the database and removes its file with all data. No effect if there is no file. Stop synchronization first.
+    /// Closes the database and removes its file with all data. No effect if there is no file. Stop synchronization first. A database in memory goes with its
+    /// last connection.
     /// SMP 2.3: `deleteDatabase`.
     /// - Throws: ``ObjectError/Code/store`` when the file cannot be removed.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func deleteDatabase() throws {
         try closeConnection()
         if FileManager.default.fileExists(atPath: downloadFolder) { try? FileManager.default.removeItem(atPath: downloadFolder) }
+        guard let file = databaseFile else { return }
         // The log files go first. A database file without them is whole, but without it they would be taken for those of a new one.
-        for suffix in ["-mark", "-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: databasePath + suffix) {
-            do { try FileManager.default.removeItem(atPath: databasePath + suffix) } catch {
-                throw ObjectError(.store, "remove \"\(databasePath + suffix)\": \(error.localizedDescription)", cause: error)
+        for suffix in ["-mark", "-wal", "-shm", "-journal", "-lease", ""] where FileManager.default.fileExists(atPath: file + suffix) {
+            do { try FileManager.default.removeItem(atPath: file + suffix) } catch {
+                throw ObjectError(.store, "remove \"\(file + suffix)\": \(error.localizedDescription)", cause: error)
             }
         }
     }
@@ -97,7 +120,7 @@ extension PackageDatabase {
     ///   database is then unchanged.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func vacuumDatabase() throws {
-        do { try openStore().vacuum(timeout: nil) } catch let error as StoreError { throw failure(error) }
+        do { try openStoreForWriting().vacuum(timeout: nil) } catch let error as StoreError { throw failure(error) }
     }
 
     /// Does the same without blocking a cooperative thread.
@@ -111,25 +134,4 @@ extension PackageDatabase {
 
     /// Does the same without blocking a cooperative thread.
     public final func deleteDatabase() async throws { try await BlockingWork.run { try self.deleteDatabase() } }
-
-    final func openStore() throws -> Database {
-        if let store = state.withLock({ $0.store }) { return store }
-        // Opened under the lock, so that two threads do not open it twice. The schema work takes no lock of this object.
-        return try state.withLock { state in
-            if let store = state.store { return store }
-            let store = try ObjectError.gate {
-                let store = try Database(state.profile)
-                do { try LocalSchema(self).prepare(store) } catch {
-                    try store.close()
-                    throw error
-                }
-                store.abandonedValues.begin()
-                return store
-            }
-            state.store = store
-            state.replayCounter = nil
-            state.hasRenumberedRows = try ObjectError.gate { try store.read { try PackageSettings($0).hasRenumberedKeys } }
-            return store
-        }
-    }
 }

@@ -27,7 +27,7 @@ extension PackageDatabase {
             if let running = TransactionScope.transaction(of: self) { return try nested(in: running, body) }
             var last: Transaction?
             do {
-                let result = try openStore().write(label: label) { connection in
+                let result = try openStoreForWriting().write(label: label) { connection in
                     let transaction = Transaction(connection, of: self)
                     last = transaction
                     return try perform(transaction, body)
@@ -49,7 +49,7 @@ extension PackageDatabase {
         let interval = environment.performance?.begin(type)
         defer { environment.performance?.end(interval) }
         do {
-            let result = try await openStore().write(label: label) { connection in
+            let result = try await openStoreForWriting().write(label: label) { connection in
                 let transaction = Transaction(connection, of: self)
                 do { return try self.perform(transaction, body) } catch {
                     transaction.rolledBack()

@@ -101,6 +101,8 @@ struct PackageState: Sendable {
     var storage = StorageMonitor()
     /// Whether rows of the database have had other surrogate keys before.
     var hasRenumberedRows = false
+    /// Whether the database is open for reading only, because its disk was full.
+    var isWithoutRoom = false
 
     init(profile: ConnectionProfile) { self.profile = profile }
 }

@@ -55,7 +55,7 @@ extension PackageDatabase {
         // Without handlers, the usual case, not even the clock is read.
         guard state.withLock({ !$0.handlers.isEmpty || $0.storage.isLow }) else { return }
         let now = environment.now()
-        let path: String? = state.withLock { state in state.storage.isDue(now) ? state.profile.path : nil }
+        let path: String? = state.withLock { state in state.storage.isDue(now) ? Self.file(of: state.profile) : nil }
         guard let path else { return }
         let free = environment.freeStorage((path as NSString).deletingLastPathComponent)
         report(state.withLock { $0.storage.looked(free: free) })

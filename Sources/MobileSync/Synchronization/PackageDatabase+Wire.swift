@@ -8,9 +8,10 @@ extension PackageDatabase {
     /// Name and version in the form of messages: `CRM:1.0`.
     var wireName: String { "\(metadata.name):\(metadata.version)" }
 
-    /// The folder of the database file, so that temporary files are on the same disk.
+    /// The folder of the database file, so that temporary files are on the same disk; the system's temporary one for a database in memory.
     var databaseDirectory: String {
-        let directory = (databasePath as NSString).deletingLastPathComponent
+        guard let databaseFile else { return NSTemporaryDirectory() }
+        let directory = (databaseFile as NSString).deletingLastPathComponent
         return directory.isEmpty ? "." : directory
     }
 

@@ -32,6 +32,8 @@ void fault_storage_fail_after(fault_storage *storage, int64_t operations, int co
 /// Makes the write after the next `writes` ones fail once with `code`; other operations do not count. `is_short`: half of its bytes
 /// are then in the file, as when a disk becomes full.
 void fault_storage_fail_write(fault_storage *storage, int64_t writes, int code, bool is_short);
+/// While `is_full`, every write fails as on a full disk, and no shared memory is added. It goes before other faults.
+void fault_storage_fill(fault_storage *storage, bool is_full);
 /// Whether an operation has failed since the last `fault_storage_fail_after` or `fault_storage_fail_write`.
 bool fault_storage_has_failed(fault_storage *storage);
 

@@ -1,6 +1,7 @@
 import Foundation
 import MobileObjects
 import MobileStore
+import TestSupport
 import Testing
 
 /// Databases of a package in memory, for tests and previews.
@@ -28,6 +29,21 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: ".").sorted() == before)
         try database.close()
         try other.close()
+    }
+
+    @Test func `a file of the same name is left alone`() throws {
+        let directory = try TemporaryDirectory(), file = directory.file("shop.db")
+        try Data("mine".utf8).write(to: URL(filePath: file))
+        let database = PackageDatabase(metadata: try PackageMetadata(ShopModel.model), profile: .inMemory(named: file))
+        #expect(!database.databaseExists)
+        try add("c1", to: database)
+        #expect(database.databaseExists)
+        try FileManager.default.createDirectory(atPath: database.downloadFolder, withIntermediateDirectories: true)
+        let folder = database.downloadFolder
+        try database.deleteDatabase()
+        #expect(!database.databaseExists && !FileManager.default.fileExists(atPath: folder))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == ["shop.db"])
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data("mine".utf8))
     }
 
     @Test func `objects of one name are one database, which the last one takes with it`() throws {

@@ -1,5 +1,7 @@
+import FaultInjection
 import Foundation
 import MobileExecution
+import MobileModel
 import MobileObjects
 import MobileStore
 import TestSupport
@@ -77,6 +79,95 @@ import Testing
         }
         #expect(error?.code == .store && recorder.list == ["low"])
         #expect(try shop.count("Customer") == 1)
+    }
+
+    /// A database whose disk the test fills.
+    private struct FillableDisk {
+        let storage: OpaquePointer
+        let lines = RecordedLines(), recorder = Recorder()
+        let database: PackageDatabase
+
+        init(_ shop: Shop, isFull: Bool) throws {
+            storage = try #require(fault_storage_create(nil))
+            var profile = shop.database.connectionProfile
+            let name = String(cString: fault_storage_name(storage)), lines = lines
+            profile.storageLayers = [StorageLayer("faults") { _ in name }]
+            fault_storage_fill(storage, isFull)
+            database = PackageDatabase(
+                metadata: try PackageMetadata(ShopModel.model), profile: profile,
+                environment: Environment(console: ConsoleLogger(level: .info) { lines.add($0) }))
+            database.registerCallbackHandler(recorder)
+        }
+
+        func fill(_ isFull: Bool) { fault_storage_fill(storage, isFull) }
+
+        func add(_ id: String) throws {
+            let customer = try GenericEntity("Customer", in: database)
+            try customer.set("id", .string(id))
+            try customer.set("name", "Harbour Foods")
+            try customer.create()
+        }
+
+        func count() throws -> Int { try database.entity("Customer").findAll().count }
+
+        func end() throws {
+            try database.close()
+            fault_storage_free(storage)
+        }
+    }
+
+    @Test("a database opens on a full disk for reading, with a warning, and for writing as soon as there is room")
+    func opensOnFullDisk() throws {
+        let shop = try Shop()
+        try shop.newCustomer("c1").create()
+        try shop.database.close()
+        let disk = try FillableDisk(shop, isFull: true)
+        #expect(try disk.count() == 1)
+        #expect(disk.recorder.list == ["low"] && disk.lines.all.count == 1)
+        let warning = disk.lines.all.first ?? ""
+        #expect(
+            warning.hasPrefix("WARN: database Shop: opened for reading only, because its disk is full (") && warning.hasSuffix("opens it for writing")
+        )
+        let error = ObjectError.of { try disk.add("c2") }
+        #expect(
+            error?.code == .store && error?.message.contains("its disk is full, and the database is open for reading only; free some space") == true)
+        #expect(try disk.count() == 1 && disk.lines.all.count == 1)
+        disk.fill(false)
+        try disk.add("c2")
+        #expect(try disk.count() == 2)
+        #expect(disk.lines.all.last == "INFO: database Shop: opened for writing, because its disk has room again")
+        try disk.database.vacuumDatabase()
+        try disk.end()
+    }
+
+    @Test("a database with a log of a killed process opens on a full disk as well; one that needs an upgrade, and a new one, do not")
+    func opensWithLogOnFullDisk() throws {
+        let shop = try Shop()
+        try shop.newCustomer("c1").create()
+        // The first database stays open, so that its log has content.
+        let disk = try FillableDisk(shop, isFull: true)
+        #expect(try disk.count() == 1)
+        disk.fill(false)
+        try disk.end()
+        try shop.database.close()
+
+        let storage = try #require(fault_storage_create(nil))
+        defer { fault_storage_free(storage) }
+        let name = String(cString: fault_storage_name(storage))
+        var profile = shop.database.connectionProfile
+        profile.storageLayers = [StorageLayer("faults") { _ in name }]
+        fault_storage_fill(storage, true)
+        let later = shopModel { $0.attribute("Line", "text") { ($0.name, $0.was) = ("remark", "text") } }
+        let upgraded = PackageDatabase(metadata: try PackageMetadata(later), profile: profile)
+        #expect(ObjectError.of { try upgraded.openConnection() }?.code == .store)
+        profile.path = shop.directory.appending(path: "new.db").path
+        let new = PackageDatabase(metadata: try PackageMetadata(ShopModel.model), profile: profile)
+        #expect(ObjectError.of { try new.openConnection() }?.code == .store)
+        fault_storage_fill(storage, false)
+        try upgraded.openConnection()
+        try new.openConnection()
+        try upgraded.close()
+        try new.close()
     }
 
     @Test("CBK-24: the system says how much is free")
