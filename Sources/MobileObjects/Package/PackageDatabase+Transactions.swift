@@ -1,3 +1,4 @@
+internal import MobileExecution
 import MobileStore
 
 extension PackageDatabase {
@@ -10,10 +11,41 @@ extension PackageDatabase {
         try write("transaction", measured: .transaction) { _ in try body() }
     }
 
-    /// Does the same without blocking a cooperative thread. Objects cannot be handed in, because they are not `Sendable`: find them inside.
+    /// Does the same without blocking a cooperative thread. For objects that the caller has, use `transaction(with:_:)`, or find them inside.
     public final func transaction<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
         try await write("transaction", measured: .transaction) { _ in try body() }
     }
+
+    /// Does the same with objects, which go to the thread of the transaction and come back as the result. The caller gives them up: the compiler refuses
+    /// objects that something else still uses, such as a property of an actor. Load those inside by their surrogate keys, and refresh them afterwards.
+    ///
+    ///     let found = try await Customer.findByName(name: "Harbour Foods", in: crm)
+    ///     if let customer = found {
+    ///         let moved = try await crm.transaction(with: customer) { customer in
+    ///             customer.city = "Galway"
+    ///             try customer.update()
+    ///             try customer.submitPending()
+    ///             return customer
+    ///         }
+    ///         print(moved.state)
+    ///     }
+    ///
+    /// - Parameter objects: one object, a list of objects, or a tuple of them.
+    /// - Returns: the result of `body`, which may be the objects.
+    /// - Throws: the errors of `body`; ``ObjectError/Code/store``. The transaction is rolled back then, and the caller does not get the objects back.
+    public nonisolated(nonsending) final func transaction<Objects, Result>(
+        with objects: sending Objects, _ body: @escaping @Sendable (sending Objects) throws -> sending Result
+    ) async throws -> sending Result {
+        let given = Handover(objects)
+        let result = try await write("transaction", measured: .transaction) { _ in
+            guard let objects = given.take() else { throw Self.handedOverTwice }
+            return Handover(try body(objects))
+        }
+        guard let result = result.take() else { throw Self.handedOverTwice }
+        return result
+    }
+
+    private static var handedOverTwice: ObjectError { ObjectError(.misuse, "transaction: its objects were handed over twice") }
 
     /// Writes in a transaction. All writes to an open database use it. Inside a running transaction of this database it is a savepoint of that one.
     /// - Parameter type: the interval's type in an interaction.

@@ -173,3 +173,57 @@ import Testing
         }
     }
 }
+
+/// Objects that go to the thread of a transaction and back.
+@Suite struct HandedOverTransactionTests {
+    private let shop: Shop
+    init() throws {
+        shop = try Shop()
+        try shop.importCustomer(1, id: "c1", name: "Harbour Foods")
+    }
+
+    /// Makes objects to which nothing else refers.
+    private static func customers(in database: PackageDatabase) throws -> [GenericEntity] {
+        var customers: [GenericEntity] = []
+        for number in 2...4 {
+            let customer = try GenericEntity("Customer", in: database)
+            try customer.set("id", .string("c\(number)"))
+            try customer.set("name", "Harbour Foods")
+            customers.append(customer)
+        }
+        return customers
+    }
+
+    @Test func `objects are changed in the transaction, and come back with their state`() async throws {
+        let found = try await shop.objects("Customer").load(1)
+        let customer = try await shop.database.transaction(with: found) { customer in
+            try customer.set("city", "Cork")
+            try customer.save()
+            try customer.submitPending()
+            return customer
+        }
+        #expect(try customer.state == .submitted && shop.database.outbox.count == 1)
+        let (name, city) = try await shop.database.transaction(with: customer) { (try $0.value("name"), try $0.value("city")) }
+        #expect(name == "Harbour Foods" && city == "Cork")
+    }
+
+    @Test func `several objects go as a list, and a failure leaves their rows as they were`() async throws {
+        let new = try Self.customers(in: shop.database)
+        var error: ObjectError?
+        do {
+            try await shop.database.transaction(with: new) { customers in
+                for customer in customers { try customer.create() }
+                try customers[0].create()
+            }
+        } catch let failure as ObjectError { error = failure }
+        #expect(error?.code == .alreadySaved)
+        #expect(try shop.count("Customer") == 1)
+        let others = try Self.customers(in: shop.database)
+        let saved = try await shop.database.transaction(with: others) { customers in
+            for customer in customers { try customer.create() }
+            return customers
+        }
+        #expect(saved.allSatisfy { $0.state == .pending })
+        #expect(try shop.count("Customer") == 4)
+    }
+}
