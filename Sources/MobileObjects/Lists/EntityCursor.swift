@@ -37,7 +37,7 @@ public final class EntityCursor<Element: Entity>: Sequence, IteratorProtocol {
 
     init(_ plan: ListPlan, _ context: EntityContext, pageSize: Int, readsAhead: Bool) throws {
         (self.context, self.readsAhead) = (context, readsAhead)
-        rows = try ListRows(plan, size: pageSize)
+        rows = try ListRows(plan, size: pageSize, context.package.sortAdvice)
     }
 
     /// Creates a cursor over rows that another reader reads by position: with its own rows.

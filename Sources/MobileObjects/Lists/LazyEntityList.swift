@@ -35,7 +35,7 @@ public final class LazyEntityList<Element: Entity> {
     init(_ plan: ListPlan, _ context: EntityContext, pageSize: Int, keptPages: Int = 8) throws {
         guard keptPages > 0 else { throw ObjectError(.misuse, "list: keeps \(keptPages) pages; use 1 or more") }
         (self.context, self.pageSize, self.keptPages) = (context, pageSize, keptPages)
-        rows = try ListRows(plan, size: pageSize)
+        rows = try ListRows(plan, size: pageSize, context.package.sortAdvice)
     }
 
     // MARK: Looking

@@ -10,7 +10,17 @@ struct ListPlan: Sendable {
         case byPosition(sql: String)
     }
 
+    /// The order of attributes that a list was given.
+    struct Sort: Sendable {
+        let object: String
+        let attributes: [String]
+        /// The statement for all rows of the list.
+        let sql: String
+    }
+
     let rows: Rows
+    /// The order; nil where it is that of the keys or of relevance.
+    var sort: Sort?
     /// The statement that counts the rows, before ``skip`` and ``take``.
     let countSQL: String
     /// The values of both statements, without those that ``Rows/byPosition(sql:)`` adds.
@@ -78,6 +88,9 @@ struct ListPlan: Sendable {
             rows = .byPosition(sql: parts.sql + " LIMIT ?\(values.count + 1) OFFSET ?\(values.count + 2)")
         }
         (tables, searches) = (compiler.tables, compiler.searches)
+        if !query.sortCriteria.isEmpty, !query.sortCriteria.contains(.relevance) {
+            sort = Sort(object: entity.name, attributes: query.sortCriteria.map(\.attribute), sql: parts.sql)
+        }
     }
 
     /// Returns the number of rows of the list where the statement counts `found`.

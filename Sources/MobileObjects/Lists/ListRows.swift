@@ -7,6 +7,7 @@ import MobileStore
 /// their thread.
 final class ListRows: @unchecked Sendable {
     let plan: ListPlan
+    private let advice: SortAdvice
     private let lock = SystemLock(())
     private var state = State()
 
@@ -24,19 +25,21 @@ final class ListRows: @unchecked Sendable {
     let size: Int
 
     /// - Parameter size: the number of rows that are read at once, 1 or more.
-    init(_ plan: ListPlan, size: Int) throws {
-        (self.plan, self.size) = (plan, size)
+    init(_ plan: ListPlan, size: Int, _ advice: SortAdvice) throws {
+        (self.plan, self.size, self.advice) = (plan, size, advice)
         guard size > 0 else { throw ObjectError(.misuse, "list: a page of \(size) objects; use 1 or more") }
     }
 
     /// Reads the same rows from another position.
     init(beside other: ListRows) {
-        (plan, size) = (other.plan, other.size)
+        (plan, size, advice) = (other.plan, other.size, other.advice)
     }
 
     /// Returns the number of rows.
     func count(in connection: Connection) throws(StoreError) -> Int {
-        plan.count(of: Int(try connection.number(plan.countSQL, plan.values)))
+        let count = plan.count(of: Int(try connection.number(plan.countSQL, plan.values)))
+        advice.note(count, of: plan, in: connection)
+        return count
     }
 
     // MARK: By position
@@ -47,6 +50,7 @@ final class ListRows: @unchecked Sendable {
     func rows(from position: Int, in connection: Connection, isCurrent: Bool = true) throws -> [RowPage] {
         let wanted = plan.take < 0 ? size : min(size, plan.take - position)
         guard wanted > 0 else { return [] }
+        advice.note(position, of: plan, in: connection)
         switch plan.rows {
         case .byPosition(let sql):
             let values = plan.values + [.integer(Int64(wanted)), .integer(Int64(plan.skip + position))]
@@ -99,6 +103,7 @@ final class ListRows: @unchecked Sendable {
             let pages = try rows(from: place.position, in: connection)
             return Part(pages: pages, end: Place(position: place.position + pages.rowCount))
         }
+        advice.note(place.position, of: plan, in: connection)
         return try lock.withLock { _ in try state.rows(query, plan, after: place, wanted, in: connection) }
     }
 
