@@ -137,6 +137,9 @@ struct EntitySQL: Sendable {
         return sql
     }
 
+    /// Returns keys as the text of a list, for `json_each`.
+    static func list(_ keys: some Sequence<Int64>) -> String { "[\(keys.map { String($0) }.joined(separator: ","))]" }
+
     /// Returns a quoted identifier.
     static func quote(_ name: String) -> String { "\"" + name.replacing("\"", with: "\"\"") + "\"" }
 

@@ -102,14 +102,14 @@ private struct PrefetchStep {
             lacking = objects.filter { $0.knownParent(index) == nil && $0.references[reference] != 0 }
             let keys = Set(lacking.map { $0.references[reference] })
             if !keys.isEmpty {
-                select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" \(chosen)", keys: Self.json(keys.sorted()))
+                select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" \(chosen)", keys: EntitySQL.list(keys.sorted()))
             }
         } else if let test = ChildTest(relationship, from: metadata, to: target.metadata) {
             // Mapped values are compared in the database. An object with other values in memory reads its own relatives.
             lacking = objects.filter {
                 $0.presence == .stored && $0.attachments?.children[index]?.loaded == nil && (test.reference != nil || !$0.isDirty)
             }
-            let keys = Self.json(lacking.map(\.surrogateKey))
+            let keys = EntitySQL.list(lacking.map(\.surrogateKey))
             if let reference = test.reference {
                 kind = .children(keyColumn: EntitySQL.firstAttribute + target.metadata.attributeCount + reference)
                 if !lacking.isEmpty { select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \(test.columns[0]) \(chosen)", keys: keys) }
@@ -125,8 +125,6 @@ private struct PrefetchStep {
             }
         }
     }
-
-    private static func json(_ keys: [Int64]) -> String { "[\(keys.map { String($0) }.joined(separator: ","))]" }
 
     /// Makes the objects of a page.
     mutating func take(_ page: RowPage) throws {

@@ -14,9 +14,10 @@ extension Rig {
         if kind == .create { return try newRow(device, shown, &picks).flatMap { try save($0, device) } }
         guard let row = picks.next(of: shown) else { return nil }
         meet(kind, row.object)
-        if kind == .delete { return try delete(row, device.entity(row), device, shown) }
+        if kind == .delete { return try delete(row, device, shown, inBatch: picks.isOne(of: 3)) }
         guard let draft = try draft(kind, row, device, shown, &picks) else { return nil }
         if kind == .rollBack { return try rollBack(draft, device, shown) }
+        if kind == .edit, picks.isOne(of: 4) { return try updateInBatch(draft, device) }
         return try save(draft, device)
     }
 
@@ -95,6 +96,21 @@ extension Rig {
         try noteCreated(draft, device)
         return "\(World.name(edit.object)) \(draft.text)"
     }
+
+    /// Makes the same change in an object that a query finds.
+    private func updateInBatch(_ draft: Draft, _ device: DeviceBench) throws -> String {
+        let edit = draft.edit
+        try check(.localFailure, "update of \(edit.tag) in a batch") {
+            let found = try device.package.entity(World.name(edit.object)).update(rows(edit.tag)) { entity in
+                for (column, value) in edit.values.sorted(by: { $0.key < $1.key }) { try device.setValue(value, column, entity, edit.object) }
+            }
+            guard found == 1 else { throw failure(.localFailure, "a batch has found \(found) rows of \(edit.tag)") }
+        }
+        record(edit, device)
+        return draft.text + " in a batch"
+    }
+
+    private func rows(_ tag: String) -> Query { Query().where(.equal("tag", tag)) }
 
     /// Gives a new row its large values, and takes notice of it.
     private func noteCreated(_ draft: Draft, _ device: DeviceBench) throws {
@@ -204,7 +220,7 @@ extension Rig {
         let targets = shown.filter { $0.object == reference.target && !taken.contains($0.tag) }
         let mode = picks.next(6), target = picks.next(of: targets)
         // The back end's key of an accepted row comes with the next synchronization of its group.
-        let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create && $0.key(world) != ["0"] } ?? false
+        let hasKey = target.map { world.objects[$0.object].key != .generated || $0.change != .create && $0.key(world) != [""] } ?? false
         if reference.isNullable, mode == 0 {
             let isByObject = picks.isOne(of: 2)
             for column in columns {
@@ -258,8 +274,10 @@ extension Rig {
         return Set(shown.filter { $0.object == target && keys.contains($0.key(world)) }.map(\.tag) + linked)
     }
 
-    private func delete(_ row: ShownRow, _ entity: GenericEntity, _ device: DeviceBench, _ shown: [ShownRow]) throws -> String? {
-        try check(.localFailure, "delete of \(row.tag)") { try entity.delete() }
+    private func delete(_ row: ShownRow, _ device: DeviceBench, _ shown: [ShownRow], inBatch: Bool) throws -> String? {
+        try check(.localFailure, "delete of \(row.tag)\(inBatch ? " in a batch" : "")") {
+            if inBatch { try device.package.entity(World.name(row.object)).delete(rows(row.tag)) } else { try device.entity(row).delete() }
+        }
         let left = try check(.localFailure, "reading all rows") { Set(try device.shown().map(\.tag)) }
         let gone = shown.filter { !left.contains($0.tag) }
         for row in gone {
@@ -333,8 +351,15 @@ extension Rig {
         case .submitRow:
             guard let row = picks.next(of: shown.filter { $0.change != .none }) else { return nil }
             meet(kind, row.object)
-            try check(.localFailure, "submitting \(row.tag)") { try device.entity(row).submitPending() }
-            return row.tag
+            let isInBatch = picks.isOne(of: 3)
+            try check(.localFailure, "submitting \(row.tag)") {
+                if isInBatch {
+                    try device.package.entity(World.name(row.object)).submit(rows(row.tag))
+                } else {
+                    try device.entity(row).submitPending()
+                }
+            }
+            return row.tag + (isInBatch ? " in a batch" : "")
         case .cancelRow:
             guard let row = picks.next(of: shown.filter { $0.change != .none }) else { return nil }
             meet(kind, row.object)

@@ -94,6 +94,18 @@ final class QueryCompiler {
         return (parts, root)
     }
 
+    /// Returns the statement for the surrogate keys of the objects that a query finds, in their order.
+    static func keys(_ query: Query, of entity: EntityMetadata, in metadata: PackageMetadata) throws -> CompiledQuery {
+        let compiler = QueryCompiler(metadata)
+        let (found, root) = try compiler.objectParts(query, of: entity, ownedBy: nil)
+        var parts = found
+        parts.items = [root.key]
+        parts.order.append(OrderTerm(sql: root.key))
+        parts.limit = try compiler.limit(query)
+        return CompiledQuery(
+            sql: parts.sql, values: try compiler.checkedValues(), columns: [], tables: compiler.tables, searches: compiler.searches)
+    }
+
     /// Returns the statement for the number of rows that a query returns.
     static func count(_ query: Query, of entity: EntityMetadata?, in metadata: PackageMetadata, ownedBy owner: Owner? = nil) throws -> CompiledQuery {
         let compiler = QueryCompiler(metadata)

@@ -97,6 +97,12 @@ private enum QueryArticleSamples {
         for try await page in Customer.all.sorted(by: \.name).pages(in: crm) { show(page) }
     }
 
+    func changes(_ crm: CRM) throws {
+        try crm.customers.where(\.city == "Cork").update { $0.city = "Galway" }
+        try crm.customers.where(\.active == false).delete()
+        try crm.customers.where(\.city == "Galway").submit()
+    }
+
     private actor Screen {
         func show(_ customers: EntitySnapshot<Customer>) {}
     }
