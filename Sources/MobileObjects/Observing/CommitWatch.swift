@@ -8,10 +8,13 @@ final class CommitWatch: Sendable {
     private let signal: Signal
     private let observation: Observation
 
-    init(_ store: Database, of tables: Set<String>) throws(StoreError) {
+    /// - Parameter concerns: whether a commit that touches the tables counts.
+    init(_ store: Database, of tables: Set<String>, where concerns: @escaping @Sendable (CommittedChanges) -> Bool) throws(StoreError) {
         let signal = Signal()
         (self.store, self.signal) = (store, signal)
-        observation = try store.observe(tables) { _ in signal.raise() }
+        observation = try store.observe(tables) { changes in
+            if concerns(changes) { signal.raise() }
+        }
     }
 
     /// Waits for the next commit, or for the first one since the last call.

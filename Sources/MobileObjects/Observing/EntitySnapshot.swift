@@ -34,13 +34,18 @@ public struct EntitySnapshot<Element: Entity>: Sendable {
     public var isEmpty: Bool { count == 0 }
 
     /// Makes a new object of the row at a position, from 0.
-    public subscript(position: Int) -> Element {
+    public subscript(position: Int) -> Element { object(row(position)) }
+
+    /// Makes a new object of the first row; nil where there is none.
+    public var first: Element? { isEmpty ? nil : self[0] }
+
+    func row(_ position: Int) -> Row {
         var low = 0, high = starts.count
         while high - low > 1 {
             let middle = (low + high) / 2
             if starts[middle] <= position { low = middle } else { high = middle }
         }
-        return object(pages[low][position - starts[low]])
+        return pages[low][position - starts[low]]
     }
 
     /// Makes the objects, with the relationships that the query prefetches; those are read now.
@@ -80,6 +85,18 @@ extension EntityContext {
             let fits = !needsObject && metadata.attributes.allSatisfy { $0.isLarge || $0.storage.fits(row, EntitySQL.firstAttribute + $0.index) }
             if !fits { _ = try object(row, as: type) }
         }
+    }
+}
+
+extension EntitySnapshot {
+    /// Whether the query reads relationships along, whose objects a snapshot lacks.
+    var hasRelatives: Bool { !prefetches.isEmpty }
+}
+
+extension EntitySnapshot: Equatable {
+    /// Whether two snapshots show the same: objects of the same rows, with the same values and marks, in the same order. Relatives are not compared.
+    public static func == (left: EntitySnapshot, right: EntitySnapshot) -> Bool {
+        left.count == right.count && (0..<left.count).allSatisfy { left.row($0) == right.row($0) }
     }
 }
 

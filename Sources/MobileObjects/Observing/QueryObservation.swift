@@ -5,7 +5,8 @@ import MobileStore
 ///
 /// The first result comes at once. A commit of this process that changes rows of the query's tables, including those of joins and subqueries, makes
 /// the next one. Commits while the caller does not wait, or while the query runs, make one result together. Results come in the order of the commits,
-/// and the last state always comes. A result may be equal to the previous one: a changed row of a table does not always change the result.
+/// and the last state always comes. A result may be equal to the previous one: a changed row of a table does not always change the result. Observe with
+/// ``removeDuplicates()`` or ``withChanges()`` where each result costs something, as on a screen.
 ///
 /// Each loop observes for itself, as long as it runs. It ends when the task is cancelled or the package database is closed, and throws the errors of
 /// the query. Observers of other tables cost a commit nothing.
@@ -13,36 +14,73 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
     /// The way to read, and the tables that it reads.
     struct Plan: Sendable {
         let tables: Set<String>
+        /// Whether a commit that touches the tables may change the result.
+        var concerns: @Sendable (CommittedChanges) -> Bool = { _ in true }
         let read: @Sendable (Connection) throws -> Element
     }
 
     private let package: PackageDatabase
     private let plan: @Sendable () throws -> Plan
+    /// Whether a result shows the same as the previous one, and is left out.
+    private var isSame: (@Sendable (Element, Element) -> Bool)?
 
     init(_ package: PackageDatabase, _ plan: @escaping @Sendable () throws -> Plan) { (self.package, self.plan) = (package, plan) }
 
+    /// Leaves out results that show the same as the previous one.
+    ///
+    ///     for try await one in crm.observe(Customer.where(\.city == "Cork")).removeDuplicates() {
+    ///         print("\(one.count) customers in Cork")
+    ///         if one.isEmpty { break }  // ends the observation
+    ///     }
+    public func removeDuplicates() -> QueryObservation where Element: Equatable { removeDuplicates { $0 == $1 } }
+
+    /// Leaves out results that show the same as the previous one. Those of a query that reads relatives along, as with `prefetching`, all come: relatives are
+    /// not compared.
+    public func removeDuplicates<Root>() -> QueryObservation where Element == EntitySnapshot<Root> {
+        removeDuplicates { $0 == $1 && !$1.hasRelatives }
+    }
+
+    /// Leaves out results for which `isSame` returns true with the previous one.
+    public func removeDuplicates(by isSame: @escaping @Sendable (Element, Element) -> Bool) -> QueryObservation {
+        var copy = self
+        copy.isSame = isSame
+        return copy
+    }
+
     /// Begins to observe with the request of the first result.
-    public func makeAsyncIterator() -> Iterator { Iterator(package: package, makePlan: plan) }
+    public func makeAsyncIterator() -> Iterator { Iterator(package: package, makePlan: plan, isSame: isSame) }
 
     /// Waits for commits, and reads.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let package: PackageDatabase
         fileprivate let makePlan: @Sendable () throws -> Plan
+        private let isSame: (@Sendable (Element, Element) -> Bool)?
         private var watched: (watch: CommitWatch, plan: Plan)?
+        private var last: Element?
 
-        fileprivate init(package: PackageDatabase, makePlan: @escaping @Sendable () throws -> Plan) {
-            (self.package, self.makePlan) = (package, makePlan)
+        fileprivate init(package: PackageDatabase, makePlan: @escaping @Sendable () throws -> Plan, isSame: (@Sendable (Element, Element) -> Bool)?) {
+            (self.package, self.makePlan, self.isSame) = (package, makePlan, isSame)
         }
 
         /// Returns the next result; nil when the task is cancelled or the database was closed.
         /// - Throws: ``ObjectError``: as `PackageDatabase.executeQuery(_:)`.
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
+            guard let isSame else { return try await read(isolation: actor) }
+            while let result = try await read(isolation: actor) {
+                if let last, isSame(last, result) { continue }
+                last = result
+                return result
+            }
+            return nil
+        }
+
+        private mutating func read(isolation actor: isolated (any Actor)?) async throws -> Element? {
             if let watched {
                 guard await watched.watch.changed() else { return nil }
             } else {
                 guard !Task.isCancelled else { return nil }
                 let plan = try makePlan(), package = package
-                let watch = try await BlockingWork.run { try package.watch(plan.tables) }
+                let watch = try await BlockingWork.run { try package.watch(plan) }
                 watched = (watch, plan)
             }
             guard let (watch, plan) = watched else { return nil }
@@ -75,9 +113,15 @@ extension PackageDatabase {
     }
 
     final func observeObjects<T: Entity>(_ query: Query, _ entity: EntityMetadata) -> QueryObservation<EntitySnapshot<T>> {
-        let metadata = metadata, context = EntityContext(self, entity)
+        observeObjects(query, EntityContext(self, entity))
+    }
+
+    fileprivate final func observeObjects<T: Entity>(
+        _ query: Query, _ context: EntityContext, ownedBy owner: Owner? = nil
+    ) -> QueryObservation<EntitySnapshot<T>> {
+        let metadata = metadata, entity = context.metadata
         return QueryObservation(self) {
-            let compiled = try QueryCompiler.objects(query, of: entity, in: metadata)
+            let compiled = try QueryCompiler.objects(query, of: entity, in: metadata, ownedBy: owner)
             let paths = try RelationshipPath.paths(query, of: entity, in: metadata)
             let tables = paths.reduce(into: compiled.tables) { $0.formUnion($1.tables(from: entity, in: metadata)) }
             return .init(tables: tables) { connection in
@@ -86,14 +130,70 @@ extension PackageDatabase {
         }
     }
 
-    fileprivate final func watch(_ tables: Set<String>) throws -> CommitWatch {
+    fileprivate final func watch<Element>(_ plan: QueryObservation<Element>.Plan) throws -> CommitWatch {
         let store = try openStore()
-        let watch = try ObjectError.gate { try CommitWatch(store, of: tables) }
+        let watch = try ObjectError.gate { try CommitWatch(store, of: plan.tables, where: plan.concerns) }
         commitWatches.add(watch)
         return watch
     }
 
     final var commitWatches: CommitWatches { attachment { CommitWatches() } }
+}
+
+extension ModelledEntity {
+    /// Observes this object's row, now and after each commit that changes it: a snapshot with one object, or none where the row is gone. It does not change the
+    /// object itself. Commits that change other rows of the table alone are not even read, unless they are more than 4,096.
+    ///
+    ///     for try await customer in try customer.observe().removeDuplicates() {
+    ///         guard let customer = customer.first else { break }  // deleted
+    ///         print(customer.city)
+    ///         if !customer.isPending { break }  // ends the observation
+    ///     }
+    ///
+    /// - Throws: ``ObjectError/Code/notSaved`` for a new object.
+    public func observe() throws -> QueryObservation<EntitySnapshot<Self>> { try package.observe(self) }
+}
+
+extension GenericEntity {
+    /// Observes this object's row, as `observe()` of a generated class.
+    public final func observe() throws -> QueryObservation<EntitySnapshot<GenericEntity>> { try package.observe(self) }
+}
+
+extension PackageDatabase {
+    fileprivate final func observe<T: Entity>(_ object: T) throws -> QueryObservation<EntitySnapshot<T>> {
+        let context = object.context, remembered = object.rememberedKey, metadata = object.metadata
+        guard object.presence != .new else { throw ObjectError(.notSaved, "observing \(metadata.name): it is new; save it first") }
+        return QueryObservation(self) {
+            // A row that the server does not have may get another key.
+            let isOfRow: @Sendable (CommittedChanges) -> Bool = { changes in
+                guard !remembered.isOfUnsentRow, !changes.mayChangeAnyTable, let keys = changes.tables[metadata.name] ?? nil else { return true }
+                return keys.contains(remembered.key)
+            }
+            return .init(tables: [metadata.name], concerns: isOfRow) { connection in
+                let page = try connection.page(metadata.sql.byKey, [.integer(remembered.current(connection))], size: 1)
+                return try EntitySnapshot([page], context, seesDeleted: false, prefetches: [])
+            }
+        }
+    }
+}
+
+extension Children {
+    /// Observes the saved children that a query finds, now and after each commit that touches its tables; as
+    /// ``PackageDatabase/observe(_:)-(EntityQuery<Root>)``.
+    ///
+    ///     for try await orders in try customer.orders.observe(Query().sorted(by: .descending("orderDate"))) {
+    ///         print("\(orders.count) orders")
+    ///         if orders.isEmpty { break }  // ends the observation
+    ///     }
+    ///
+    /// - Throws: ``ObjectError/Code/notSaved`` for the children of a new object, ``ObjectError/Code/misuse`` for a list that belongs to no object.
+    public func observe(_ query: Query = Query()) throws -> QueryObservation<EntitySnapshot<Element>> {
+        let (context, owner) = try relation()
+        guard let owner else {
+            throw ObjectError(.notSaved, "observing children of class \(context.metadata.name): their owner is new; save it first")
+        }
+        return context.package.observeObjects(query, context, ownedBy: owner)
+    }
 }
 
 extension EntitySet {

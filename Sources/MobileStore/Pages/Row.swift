@@ -2,7 +2,7 @@
 ///
 /// Columns are numbered from 0; a column that does not exist stops the program. A row keeps its page alive.
 @frozen
-@safe public struct Row: @unchecked Sendable {  // its memory does not change while a row refers to its page
+@safe public struct Row: @unchecked Sendable, Equatable {  // its memory does not change while a row refers to its page
     @usableFromInline let page: PageStorage
     @usableFromInline let cells: UnsafePointer<PageCell>
     @usableFromInline let arena: UnsafePointer<UInt8>
@@ -22,6 +22,22 @@
     func cell(_ column: Int) -> PageCell {
         precondition(column >= 0 && column < count, "a row has no such column")
         return unsafe cells[column]
+    }
+
+    /// Returns whether two rows have the same values: of the same types, texts and reals with the same bytes.
+    public static func == (left: Row, right: Row) -> Bool {
+        left.count == right.count && (0..<left.count).allSatisfy { left.hasValue($0, of: right) }
+    }
+
+    private func hasValue(_ column: Int, of other: Row) -> Bool {
+        let (mine, theirs) = (cell(column), other.cell(column))
+        guard mine.type == theirs.type else { return false }
+        switch mine.type {
+        case CellType.integer, CellType.real: return mine.bits == theirs.bits
+        case CellType.text, CellType.blob:
+            return unsafe buffer(mine).elementsEqual(other.buffer(theirs))
+        default: return true
+        }
     }
 
     /// Returns the type of a value.

@@ -26,6 +26,7 @@ import Testing
         ("Entity+Utilities.swift", ["json", "copyAll"], "the attributes in memory"),
         ("Entity+Members.swift", ["*"], "the attributes in memory; large ones are streams"),
         ("GenericEntity.swift", ["setValue"], "the attributes in memory"),
+        ("QueryObservation.swift", ["observe"], "nothing is read before the first result"),
         ("Entity.swift", ["setValue"], "the attributes in memory"),
         ("Entity+LargeAttributes.swift", ["*"], "for the streams of large attributes"),
         ("Entity+RelationshipNames.swift", ["children", "setParent"], "lists that are read when they are looked at"),

@@ -151,3 +151,11 @@ public struct QueryRow: Sendable, RandomAccessCollection {
         return self[position]
     }
 }
+
+extension QueryResultSet: Equatable {
+    /// Whether two results have the same columns and rows, in the same order. The cursor does not count.
+    public static func == (left: QueryResultSet, right: QueryResultSet) -> Bool {
+        left.columns.map(\.name) == right.columns.map(\.name) && left.count == right.count
+            && zip(left.pages.joined(), right.pages.joined()).allSatisfy { $0 == $1 }
+    }
+}
