@@ -5,7 +5,7 @@ extension EntityQuery {
     /// `change` leaves as they are do not become pending.
     ///
     ///     let moved = try Customer.where(\.city == "Cork").update(in: crm) { $0.city = "Dublin" }
-    ///     print("\(moved) customers")
+    ///     print("\(moved) customers have moved")
     ///
     /// - Parameters:
     ///   - package: the package database.
@@ -26,7 +26,8 @@ extension EntityQuery {
 
     /// Deletes each object that the query finds with its composite children, as its `delete()` does.
     ///
-    ///     try Customer.where(\.active == false).delete(in: crm)
+    ///     let deleted = try Customer.where(\.name == "Castle Inn").delete(in: crm)
+    ///     print("\(deleted) customers are gone")
     ///
     /// - Returns: the number of objects that were found.
     /// - Throws: as `find(in:)` and `delete()`. Nothing is deleted then.
@@ -43,7 +44,8 @@ extension EntityQuery {
     /// Submits the pending changes of the objects that the query finds, as their `submitPending()` does: with the trees that they belong to. Deleted objects are
     /// found with ``filter(_:)`` and ``EntityFilter/deleted``.
     ///
-    ///     try Customer.where(\.city == "Cork").submit(in: crm)
+    ///     let submitted = try Customer.where(\.name == "Castle Inn").submit(in: crm)
+    ///     print("\(submitted) changes are on their way")
     ///
     /// - Returns: the number of pending objects that were found.
     /// - Throws: as `find(in:)` and `submitPending()`. Nothing is submitted then.
@@ -61,7 +63,8 @@ extension EntityQuery {
 extension EntitySet {
     /// Changes each object of the set, in one transaction, as `EntityQuery.update(in:_:)`.
     ///
-    ///     try crm.customers.where(\.city == "Cork").update { $0.city = "Dublin" }
+    ///     let inDublin = crm.customers.where(\.city == "Dublin")
+    ///     try inDublin.update { $0.city = "Galway" }
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func update(_ change: (Root) throws -> Void) throws -> Int { try query.update(in: package, change) }
@@ -74,7 +77,8 @@ extension EntitySet {
 
     /// Deletes each object of the set, in one transaction, as `EntityQuery.delete(in:)`.
     ///
-    ///     try crm.customers.where(\.active == false).delete()
+    ///     let mills = crm.customers.where { $0.name.contains("Mill") }
+    ///     try mills.delete()
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func delete() throws -> Int { try query.delete(in: package) }
@@ -85,7 +89,8 @@ extension EntitySet {
 
     /// Submits the pending changes of the objects of the set, in one transaction, as `EntityQuery.submit(in:)`.
     ///
-    ///     try crm.customers.where(\.city == "Cork").submit()
+    ///     let mills = crm.customers.where { $0.name.contains("Mill") }
+    ///     try mills.submit()
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func submit() throws -> Int { try query.submit(in: package) }
@@ -98,8 +103,8 @@ extension EntitySet {
 extension EntityClass {
     /// Changes each object that a query finds, in one transaction, as `EntityQuery.update(in:_:)`.
     ///
-    ///     let inCork = Query().where(.equal("city", "Cork"))
-    ///     try customers.update(inCork) { try $0.setValue("Dublin", "city") }
+    ///     let inGalway = Query().where(.equal("city", "Galway"))
+    ///     try customers.update(inGalway) { try $0.setValue("Cork", "city") }
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func update(_ query: Query = Query(), _ change: (GenericEntity) throws -> Void) throws -> Int {
@@ -116,7 +121,8 @@ extension EntityClass {
 
     /// Deletes each object that a query finds, in one transaction, as `EntityQuery.delete(in:)`.
     ///
-    ///     try customers.delete(Query().where(.equal("active", false)))
+    ///     let inDublin = Query().where(.equal("city", "Dublin"))
+    ///     try customers.delete(inDublin)
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func delete(_ query: Query) throws -> Int { try Batch(query, EntityContext(package, metadata)).delete() }
@@ -129,7 +135,8 @@ extension EntityClass {
 
     /// Submits the pending changes of the objects that a query finds, in one transaction, as `EntityQuery.submit(in:)`.
     ///
-    ///     try customers.submit(Query().where(.equal("city", "Cork")))
+    ///     let inCork = Query().where(.equal("city", "Cork"))
+    ///     try customers.submit(inCork)
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @discardableResult
     public func submit(_ query: Query) throws -> Int { try Batch(query, EntityContext(package, metadata)).submit() }

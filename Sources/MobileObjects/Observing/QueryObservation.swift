@@ -14,6 +14,8 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
     /// The way to read, and the tables that it reads.
     struct Plan: Sendable {
         let tables: Set<String>
+        /// Whether it reads relatives along, which the result itself lacks.
+        var readsRelatives = false
         /// Whether a commit that touches the tables may change the result.
         var concerns: @Sendable (CommittedChanges) -> Bool = { _ in true }
         let read: @Sendable (Connection) throws -> Element
@@ -23,43 +25,50 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
     private let plan: @Sendable () throws -> Plan
     /// Whether a result shows the same as the previous one, and is left out.
     private var isSame: (@Sendable (Element, Element) -> Bool)?
+    /// Whether ``isSame`` decides also where the query reads relatives along.
+    private var comparesRelatives = true
 
     init(_ package: PackageDatabase, _ plan: @escaping @Sendable () throws -> Plan) { (self.package, self.plan) = (package, plan) }
 
-    /// Leaves out results that show the same as the previous one.
+    /// Leaves out results that show the same as the previous one. Those of a query that reads relatives along, as with `prefetching`, all come: relatives are
+    /// not compared.
     ///
     ///     for try await one in crm.observe(Customer.where(\.city == "Cork")).removeDuplicates() {
     ///         print("\(one.count) customers in Cork")
     ///         if one.isEmpty { break }  // ends the observation
     ///     }
-    public func removeDuplicates() -> QueryObservation where Element: Equatable { removeDuplicates { $0 == $1 } }
-
-    /// Leaves out results that show the same as the previous one. Those of a query that reads relatives along, as with `prefetching`, all come: relatives are
-    /// not compared.
-    public func removeDuplicates<Root>() -> QueryObservation where Element == EntitySnapshot<Root> {
-        removeDuplicates { $0 == $1 && !$1.hasRelatives }
+    public func removeDuplicates() -> QueryObservation where Element: Equatable {
+        var copy = self
+        (copy.isSame, copy.comparesRelatives) = ({ $0 == $1 }, false)
+        return copy
     }
 
     /// Leaves out results for which `isSame` returns true with the previous one.
     public func removeDuplicates(by isSame: @escaping @Sendable (Element, Element) -> Bool) -> QueryObservation {
         var copy = self
-        copy.isSame = isSame
+        (copy.isSame, copy.comparesRelatives) = (isSame, true)
         return copy
     }
 
     /// Begins to observe with the request of the first result.
-    public func makeAsyncIterator() -> Iterator { Iterator(package: package, makePlan: plan, isSame: isSame) }
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(package: package, makePlan: plan, isSame: isSame, comparesRelatives: comparesRelatives)
+    }
 
     /// Waits for commits, and reads.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         fileprivate let package: PackageDatabase
         fileprivate let makePlan: @Sendable () throws -> Plan
         private let isSame: (@Sendable (Element, Element) -> Bool)?
+        private let comparesRelatives: Bool
         private var watched: (watch: CommitWatch, plan: Plan)?
         private var last: Element?
 
-        fileprivate init(package: PackageDatabase, makePlan: @escaping @Sendable () throws -> Plan, isSame: (@Sendable (Element, Element) -> Bool)?) {
-            (self.package, self.makePlan, self.isSame) = (package, makePlan, isSame)
+        fileprivate init(
+            package: PackageDatabase, makePlan: @escaping @Sendable () throws -> Plan, isSame: (@Sendable (Element, Element) -> Bool)?,
+            comparesRelatives: Bool
+        ) {
+            (self.package, self.makePlan, self.isSame, self.comparesRelatives) = (package, makePlan, isSame, comparesRelatives)
         }
 
         /// Returns the next result; nil when the task is cancelled or the database was closed.
@@ -67,7 +76,8 @@ public struct QueryObservation<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next(isolation actor: isolated (any Actor)? = #isolation) async throws -> Element? {
             guard let isSame else { return try await read(isolation: actor) }
             while let result = try await read(isolation: actor) {
-                if let last, isSame(last, result) { continue }
+                let mayLeaveOut = comparesRelatives || watched?.plan.readsRelatives == false
+                if mayLeaveOut, let last, isSame(last, result) { continue }
                 last = result
                 return result
             }
@@ -124,7 +134,7 @@ extension PackageDatabase {
             let compiled = try QueryCompiler.objects(query, of: entity, in: metadata, ownedBy: owner)
             let paths = try RelationshipPath.paths(query, of: entity, in: metadata)
             let tables = paths.reduce(into: compiled.tables) { $0.formUnion($1.tables(from: entity, in: metadata)) }
-            return .init(tables: tables) { connection in
+            return .init(tables: tables, readsRelatives: !paths.isEmpty) { connection in
                 try EntitySnapshot(compiled.pages(connection), context, seesDeleted: compiled.seesDeleted, prefetches: paths)
             }
         }
@@ -144,10 +154,9 @@ extension ModelledEntity {
     /// Observes this object's row, now and after each commit that changes it: a snapshot with one object, or none where the row is gone. It does not change the
     /// object itself. Commits that change other rows of the table alone are not even read, unless they are more than 4,096.
     ///
-    ///     for try await customer in try customer.observe().removeDuplicates() {
-    ///         guard let customer = customer.first else { break }  // deleted
-    ///         print(customer.city)
-    ///         if !customer.isPending { break }  // ends the observation
+    ///     for try await snapshot in try customer.observe() {
+    ///         print(snapshot.first?.city ?? "deleted")
+    ///         break  // ends the observation
     ///     }
     ///
     /// - Throws: ``ObjectError/Code/notSaved`` for a new object.
@@ -156,6 +165,13 @@ extension ModelledEntity {
 
 extension GenericEntity {
     /// Observes this object's row, as `observe()` of a generated class.
+    ///
+    ///     for try await snapshot in try customer.observe() {
+    ///         try print(snapshot.first?.value("city") ?? "deleted")
+    ///         break  // ends the observation
+    ///     }
+    ///
+    /// - Throws: ``ObjectError/Code/notSaved`` for a new object.
     public final func observe() throws -> QueryObservation<EntitySnapshot<GenericEntity>> { try package.observe(self) }
 }
 
