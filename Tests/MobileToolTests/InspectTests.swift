@@ -54,6 +54,23 @@ import Testing
         }
     }
 
+    @Test func `rows that the server holds back are shown`() throws {
+        try withDatabase { path in
+            #expect(try ClientDatabaseReport(path: path).json["staleRows"]?.object?.isEmpty == true)
+            let package = try PackageDatabase(model: Self.model, profile: ConnectionProfile(path: path))
+            try package.write("stale rows") { transaction in
+                try transaction.setStaleRows(["Note": [2, 1]], ofGroup: "default")
+                try transaction.setStaleRows(["Note": [3]], ofGroup: "other")
+            }
+            #expect(try package.staleRows["Note"].map(Set.init) == [1, 2, 3])
+            try package.closeConnection()
+            let report = try ClientDatabaseReport(path: path)
+            #expect(report.json["staleRows"]?["Note"]?.array?.compactMap(\.integer) == [1, 2, 3])
+            let line = "held back by the server: the present version of 3 rows of Note (1, 2, 3); a value of the back end does not fit its attribute"
+            #expect(report.lines.contains(line))
+        }
+    }
+
     @Test func `the statistics of any database tell its settings, what reading it costs, and how full its pages are`() throws {
         try withDatabase { path in
             let report = try TuningReport(path: path)

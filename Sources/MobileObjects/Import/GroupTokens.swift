@@ -29,7 +29,24 @@ extension PackageDatabase {
     }
 }
 
+extension PackageDatabase {
+    /// The surrogate keys of rows that are earlier versions, by the names of their objects, as of the last synchronization of their groups: the server holds the
+    /// present versions back, because a value in the back end does not fit its attribute. They come as soon as they fit. At most 1,000 of a group.
+    ///
+    ///     for (object, keys) in try crm.staleRows { print("\(object): \(keys.count) rows are not up to date") }
+    ///
+    /// - Throws: ``ObjectError/Code/store``.
+    public final var staleRows: [String: [Int64]] {
+        get throws { try read { try PackageSettings($0).staleRows } }
+    }
+}
+
 extension Transaction {
+    /// Notes the rows of a group that the server holds back, in place of those that it held back before.
+    package func setStaleRows(_ rows: [String: [Int64]], ofGroup group: String) throws {
+        try PackageSettings(connection).setStaleRows(rows, ofGroup: group)
+    }
+
     /// Stores the progress of a group whose rows were imported in this transaction.
     /// - Parameter records: by era of a back end, how far its record had come when the rows were read; empty (default) where nothing has changed.
     package func setToken(_ token: String?, ofGroup group: String, records: [String: Int64] = [:]) throws {
@@ -47,5 +64,8 @@ extension Transaction {
     }
 
     /// Forgets the progress of all groups: the next synchronization brings everything. Pending changes stay, and with them what the groups have seen.
-    package func forgetTokens() throws { try connection.execute("UPDATE \"_group\" SET \"token\" = NULL, \"synchronized\" = NULL WHERE TRUE") }
+    package func forgetTokens() throws {
+        try connection.execute("UPDATE \"_group\" SET \"token\" = NULL, \"synchronized\" = NULL WHERE TRUE")
+        try PackageSettings(connection).forgetStaleRows()
+    }
 }

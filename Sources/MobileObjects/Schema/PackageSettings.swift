@@ -45,6 +45,38 @@ struct PackageSettings {
         try connection.execute("INSERT OR REPLACE INTO \"_settings\" (\"name\", \"value\") VALUES (?1, ?2)", [.text(name), value])
     }
 
+    /// The rows that the server holds back, by object; of all groups.
+    var staleRows: [String: [Int64]] {
+        get throws {
+            let texts = try connection.texts(
+                "SELECT \"value\" FROM \"_settings\" WHERE \"name\" > ?1 AND \"name\" < ?2",
+                [.text(Self.stalePrefix), .text(Self.stalePrefix + "\u{10FFFF}")])
+            return try texts.reduce(into: [:]) { rows, text in
+                for member in try JSONValue(parsing: text).object ?? [:] {
+                    rows[member.key, default: []] += member.value.array?.compactMap(\.integer) ?? []
+                }
+            }
+        }
+    }
+
+    func setStaleRows(_ rows: [String: [Int64]], ofGroup group: String) throws {
+        let name = Self.stalePrefix + group
+        guard !rows.isEmpty else {
+            try connection.execute("DELETE FROM \"_settings\" WHERE \"name\" = ?1", [.text(name)])
+            return
+        }
+        let json = JSONValue.object(JSONObject(uniqueKeys: rows.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) }))
+        try set(named: name, .text(json.description))
+    }
+
+    func forgetStaleRows() throws {
+        try connection.execute(
+            "DELETE FROM \"_settings\" WHERE \"name\" > ?1 AND \"name\" < ?2", [.text(Self.stalePrefix), .text(Self.stalePrefix + "\u{10FFFF}")])
+    }
+
+    /// The beginning of the names of settings with the rows of a group that the server holds back.
+    private static let stalePrefix = "stale."
+
     /// Returns the key of a row that had another one before; nil for a key that was not given up.
     func renumberedKey(_ key: Int64) throws -> Int64? { try row(Self.renumberedPrefix + String(key))?.optionalInteger(.value) }
 

@@ -22,6 +22,7 @@ extension Transaction {
         for table in ["_outbox", "_outbox_large", "_accepted", "_basis", "_unconfirmed", "_log_record", "_change_log", "_group", "_subscription"] {
             try connection.execute("DELETE FROM \(EntitySQL.quote(table))")
         }
+        try PackageSettings(connection).forgetStaleRows()
         try setSubscribed(false)
         sweepsLargeValues = true
     }

@@ -170,20 +170,33 @@ public struct GroupEnd: WireValue, Hashable {
     public var group: String
     /// The state of the group on the client once it has stored everything before this frame.
     public var token: Token
+    /// Surrogate keys of the client's rows, by object, whose present versions the server holds back, because the attributes cannot hold them: the client has
+    /// earlier versions. At most ``staleLimit``; default empty.
+    public var stale: [String: [Int64]]
+
+    /// The maximum number of keys in ``stale``.
+    public static let staleLimit = 1000
 
     /// Creates the end of a group.
-    public init(group: String, token: Token) {
-        self.group = group
-        self.token = token
+    public init(group: String, token: Token, stale: [String: [Int64]] = [:]) {
+        (self.group, self.token, self.stale) = (group, token, stale)
     }
 
     public init(json: JSONValue) throws(ProtocolError) {
         let members = try WireMembers(json, "end of group")
         group = try members.string("group")
         token = try Token(json: members.value("token", "an object"))
+        stale = try members.isAbsent("stale") ? [:] : members.lists("stale", of: "surrogate keys", limit: Self.staleLimit, \.integer)
     }
 
-    public var json: JSONValue { ["group": .string(group), "token": token.json] }
+    public var json: JSONValue {
+        var members: JSONObject = ["group": .string(group), "token": token.json]
+        if !stale.isEmpty {
+            members["stale"] = .object(
+                JSONObject(uniqueKeys: stale.sorted { $0.key < $1.key }.map { ($0.key, .array($0.value.map { .integer($0) })) }))
+        }
+        return .object(members)
+    }
 }
 
 /// Surrogate keys that the client may give to new rows: the payload of a `K` frame.

@@ -253,7 +253,7 @@ extension WireMembers {
     ///   - form: phrase for the elements, for messages.
     ///   - limit: the maximum number of elements of all lists.
     ///   - element: reads an element; nil for another form.
-    fileprivate func lists<Element>(
+    func lists<Element>(
         _ name: String, of form: String, limit: Int, _ element: (JSONValue) -> Element?
     ) throws(ProtocolError) -> [String: [Element]] {
         var lists: [String: [Element]] = [:], count = 0

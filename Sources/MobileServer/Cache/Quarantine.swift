@@ -47,6 +47,24 @@ struct Quarantine {
         return try lines + countRest(unrecorded, isWhole: keys == nil)
     }
 
+    /// Returns the surrogate keys of rows that are held back while devices have earlier versions, by the number of their partition; the first ones, at most
+    /// `limit`. Rows with keys that are too long for their name are left out.
+    static func earlierVersions(in partitions: [Int64], limit: Int, _ connection: any StateConnection) throws -> [Int64: [Int64]] {
+        let dialect = connection.dialect, list = JSONValue.array(partitions.map { .integer($0) }).description
+        var keys: [Int64: [Int64]] = [:]
+        try connection.forEachRow(
+            """
+            SELECT q.partition, k.sk FROM _quarantine AS q JOIN _key AS k ON k.object = q.object AND k.k = \(dialect.keptKey("q.name"))
+            JOIN _row AS r ON r.partition = q.partition AND r.sk = k.sk
+            WHERE q.partition IN (\(dialect.numbers("?1"))) AND r.deleted = 0 ORDER BY k.sk LIMIT ?2
+            """, [.text(list), .integer(Int64(limit))]
+        ) { row in
+            guard let partition = row.value(0).integer, let key = row.value(1).integer else { return }
+            keys[partition, default: []].append(key)
+        }
+        return keys
+    }
+
     /// Rows are held back.
     struct NotEmpty: Error {}
 

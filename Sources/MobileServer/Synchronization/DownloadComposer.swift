@@ -33,7 +33,8 @@ struct DownloadComposer {
         answer: SynchronizeAnswer, groups: [RequestedGroups.Group], keys: KeyRange?, outcomes: [OperationOutcome], system: [FrameContent]?
     ) throws -> Download {
         let rows = Spool(), largeValues = LargeValueList()
-        let deltas = try groups.map(delta)
+        let earlier = try Quarantine.earlierVersions(in: partitions.map(\.id), limit: GroupEnd.staleLimit, connection)
+        let deltas = try groups.map { try delta(of: $0, earlier) }
         let needs = requiresSegments ? deltas.flatMap { $0.objects.flatMap { $0.plans.compactMap(\.need) } } : []
         guard needs.isEmpty else { throw SegmentsMissing(needs: needs) }
         var answer = answer
@@ -59,10 +60,11 @@ struct DownloadComposer {
     }
 
     /// Returns the data of a group that the client does not have.
-    private func delta(of group: RequestedGroups.Group) throws -> (objects: [ObjectDelta], end: GroupEnd) {
+    /// - Parameter earlier: rows that the server holds back while the client has earlier versions, by partition.
+    private func delta(of group: RequestedGroups.Group, _ earlier: [Int64: [Int64]]) throws -> (objects: [ObjectDelta], end: GroupEnd) {
         let reading = TokenReading(
             delivered: group.token.flatMap { DeliveredState($0, epoch: cache.epoch) }, cache: cache, connection: connection)
-        var next = DeliveredState(epoch: cache.epoch), objects: [ObjectDelta] = []
+        var next = DeliveredState(epoch: cache.epoch), objects: [ObjectDelta] = [], stale: [String: [Int64]] = [:]
         let current = Dictionary(grouping: partitions, by: \.object)
         for object in group.objects {
             let states = try (current[object.name] ?? []).map { (partition: $0, state: try $0.state(in: connection)) }
@@ -74,9 +76,11 @@ struct DownloadComposer {
                     delivered: reread.contains(object.name) ? nil : versions, keepsKeys: versions != nil || lacksRows(of: object),
                     gone: gone[object.name] ?? [], removed: removed[object.name] ?? [], own: own, segments,
                     grants, connection))
+            let keys = Set(states.flatMap { earlier[$0.partition.id] ?? [] })
+            if !keys.isEmpty { stale[object.name] = keys.sorted() }
             next.objects[object.name] = Dictionary(states.map { ($0.partition.digest, $0.state.position) }) { $1 }
         }
-        return (objects, GroupEnd(group: group.name, token: next.token))
+        return (objects, GroupEnd(group: group.name, token: next.token, stale: stale))
     }
 
     /// Whether the primary key of a row may be that of another row than the client has: the back end was restored, and makes the keys.

@@ -126,6 +126,7 @@ final class DownloadImporter {
                 case .groupEnd(let end):
                     try checkGroups([end.group])
                     try transaction.setToken(end.token.text, ofGroup: end.group, records: records)
+                    try transaction.setStaleRows(end.stale, ofGroup: end.group)
                     try transaction.confirmRows(ofGroup: end.group, sent.unconfirmed, decided)
                     group = end.group
                     if isReset { package.notify { $0.onResetSuccess() } }

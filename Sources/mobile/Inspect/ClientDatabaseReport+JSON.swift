@@ -18,6 +18,7 @@ extension ClientDatabaseReport {
             "logRecordCount": .integer(Int64(logRecordCount)),
             "logRecords": list(logRecords, ["time", "code", "object", "surrogateKey", "message"]),
             "groups": list(groups, ["group", "synchronized"]), "subscriptions": list(subscriptions, ["object", "parameters"]),
+            "staleRows": .object(JSONObject(uniqueKeys: staleRows.map { ($0.object, .array($0.keys.map { .integer($0) })) })),
         ]
     }
 

@@ -49,6 +49,11 @@ extension ClientDatabaseReport {
             (groups.isEmpty
             ? ["synchronization groups: none used yet"] : ["synchronization groups:"] + Terminal.table([["group", "synchronized"]] + groupRows))
             + (subscriptions.isEmpty ? [] : ["subscriptions:"] + Terminal.table([["object", "parameters"]] + subscriptionRows))
+            + staleRows.map { rows in
+                let keys = rows.keys.prefix(Self.listedLines).map { String($0) }.joined(separator: ", ")
+                return "held back by the server: the present version of \(Format.count(rows.keys.count, "row")) of \(rows.object) (\(keys)"
+                    + "\(rows.keys.count > Self.listedLines ? ", ..." : "")); a value of the back end does not fit its attribute"
+            }
     }
 
     private var spaceLines: [String] {

@@ -27,6 +27,8 @@ struct ClientDatabaseReport {
     let logRecordCount: Int
     let groups: [[Value]]
     let subscriptions: [[Value]]
+    /// The surrogate keys of rows that are earlier versions, by object: the server holds the present ones back.
+    let staleRows: [(object: String, keys: [Int64])]
     let fileSpace: Database.FileSpace
     /// The largest first. Empty if SQLite was built without `dbstat`.
     let tableSpace: [Database.TableSpace]
@@ -45,7 +47,7 @@ struct ClientDatabaseReport {
         (package, clientID, isSubscribed) = (facts.package, facts.clientID, facts.isSubscribed)
         (entities, outbox, outboxCount) = (facts.entities, facts.outbox, facts.outboxCount)
         (logRecords, logRecordCount) = (facts.logRecords, facts.logRecordCount)
-        (groups, subscriptions) = (facts.groups, facts.subscriptions)
+        (groups, subscriptions, staleRows) = (facts.groups, facts.subscriptions, facts.staleRows)
     }
 }
 
@@ -68,6 +70,7 @@ private struct Facts {
     let isSubscribed: Bool
     let entities: [ClientDatabaseReport.Entity]
     let outbox, logRecords, groups, subscriptions: [[Value]]
+    let staleRows: [(object: String, keys: [Int64])]
     let outboxCount, logRecordCount: Int
 
     init(_ connection: Connection, path: String) throws {
@@ -78,6 +81,13 @@ private struct Facts {
         package = "\(settings["package"]?.text ?? "?"):\(settings["version"]?.text ?? "?")"
         clientID = settings["client_id"]?.text ?? "?"
         isSubscribed = settings["subscribed"]?.integer == 1
+        var stale: [String: [Int64]] = [:]
+        for (name, value) in settings where name.hasPrefix("stale.") {
+            for member in (try? JSONValue(parsing: value.text ?? ""))?.object ?? [:] {
+                stale[member.key, default: []] += member.value.array?.compactMap(\.integer) ?? []
+            }
+        }
+        staleRows = stale.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }
 
         let originals = Set(tables.filter { $0.hasSuffix("_os") })
         entities = try tables.filter { !$0.hasPrefix("_") && !$0.hasPrefix("sqlite_") && !originals.contains($0) }.map { name in

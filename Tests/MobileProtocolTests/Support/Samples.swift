@@ -44,7 +44,7 @@ enum Samples {
         .segment(SegmentPart(object: "Product", columns: ["_sk", "id"], content: content, length: 5000, rows: 70)),
         .largeValue(LargeValuePart(object: "Product", attribute: "picture", owner: .row(key: 10), length: 7, content: content)), .partEnd(.bytes(7)),
         .groupEnd(GroupEnd(group: "default", token: token)),
-        .groupEnd(GroupEnd(group: "prices", token: token)),
+        .groupEnd(GroupEnd(group: "prices", token: token, stale: ["Price": [7, 9]])),
         .replayResults([
             ReplayResult(id: 7, outcome: .accepted, object: "Customer", key: 1 << 62 + 1),
             ReplayResult(id: 12, outcome: .rejected, code: 412, message: "CHECK constraint", object: "Customer", key: 5),
