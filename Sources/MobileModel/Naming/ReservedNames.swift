@@ -46,10 +46,10 @@ package enum ReservedNames {
         "isStorageSpaceLow", "isSubscribed", "isSynchronized", "keyGenerator", "keysWithLogRecords", "lastSynchronization", "localKeyGenerator",
         "logger", "loginToSync", "logRecords", "lostOperations", "lowStorageLimit", "message", "metadata", "modelJSON", "newLogRecord", "observe",
         "offlineLogin", "onlineLogin", "open", "openConnection", "personalization", "personalizationParameters", "Protocol", "recover",
-        "registerCallbackHandler", "removeSubscription", "resumeSubscription", "save", "self", "Self", "startBackgroundSynchronization",
-        "stopBackgroundSynchronization", "store", "submitAgain", "submitLogRecords", "submitPendingOperations", "subscribe", "subscriptions",
-        "suspendSubscription", "synchronizationGroup", "synchronizationGroups", "synchronizationProfile", "synchronize", "syncProfile",
-        "takeChangeLogs", "transaction", "Type", "unsubscribe", "vacuumDatabase",
+        "registerCallbackHandler", "removeSubscription", "resumeSubscription", "save", "self", "Self", "staleRows",
+        "startBackgroundSynchronization", "stopBackgroundSynchronization", "store", "submitAgain", "submitLogRecords", "submitPendingOperations",
+        "subscribe", "subscriptions", "suspendSubscription", "synchronizationGroup", "synchronizationGroups", "synchronizationProfile",
+        "synchronize", "syncProfile", "takeChangeLogs", "transaction", "Type", "unsubscribe", "vacuumDatabase",
     ]
 
     /// Attributes of the runtime that dynamic queries can use; a modelled attribute cannot have such a name.
