@@ -1,3 +1,4 @@
+internal import Dispatch
 internal import MobileExecution
 internal import MobileObjects
 internal import TestSupport
@@ -7,11 +8,14 @@ internal import TestSupport
 final class RowObserver: Sendable {
     /// The stamps of the rows that it has seen last, by tag; nil before the first result.
     private let seen: SystemLock<[String: String]?>
+    /// Rings with each result.
+    private let bell: DispatchSemaphore
     private let task: Task<Void, Never>
 
     init(_ entity: EntityClass) {
         let seen = SystemLock<[String: String]?>(nil), observation = entity.observe().withChanges()
-        self.seen = seen
+        let bell = DispatchSemaphore(value: 0)
+        (self.seen, self.bell) = (seen, bell)
         task = Task(executorPreference: OwnThreads()) {
             do {
                 var list: [(tag: String, stamp: String)] = []
@@ -19,10 +23,12 @@ final class RowObserver: Sendable {
                     try Self.apply(step.changes, to: &list, step.snapshot)
                     let rows = Dictionary(list.map { ($0.tag, $0.stamp) }) { first, _ in first }
                     seen.withLock { $0 = rows }
+                    bell.signal()
                 }
             } catch {
                 // Then it shows nothing any more, which the check finds.
                 seen.withLock { $0 = ["failed": "\(error)"] }
+                bell.signal()
             }
         }
     }
@@ -43,9 +49,13 @@ final class RowObserver: Sendable {
         for position in changes.updated { list[position] = try row(position) }
     }
 
-    /// Waits until it shows these rows.
+    /// Waits until it shows these rows, for ten minutes at most: next to all other tests, the threads that begin an observation have work for minutes.
     /// - Returns: the rows that it shows instead; nil if it shows these.
     func others(than rows: [String: String]) -> String? {
-        eventually { seen.withLock { $0 } == rows } ? nil : seen.withLock { $0 }.map { "\($0)" } ?? "nothing yet"
+        let end = DispatchTime.now() + .seconds(600)
+        while seen.withLock({ $0 }) != rows {
+            guard bell.wait(timeout: end) == .success else { return seen.withLock { $0 }.map { "\($0)" } ?? "nothing yet" }
+        }
+        return nil
     }
 }
