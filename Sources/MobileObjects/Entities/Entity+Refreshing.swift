@@ -110,7 +110,7 @@ private struct UnsavedChanges {
 }
 
 /// The state of one object's row in the database, read by the key that it has now.
-private struct StoredState: Sendable {
+struct StoredState: Sendable {
     typealias Found = (key: Int64, page: RowPage, marks: [Value]?)
 
     let select: PageSelect

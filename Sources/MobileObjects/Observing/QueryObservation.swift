@@ -152,7 +152,8 @@ extension PackageDatabase {
 
 extension ModelledEntity {
     /// Observes this object's row, now and after each commit that changes it: a snapshot with one object, or none where the row is gone. It does not change the
-    /// object itself. Commits that change other rows of the table alone are not even read, unless they are more than 4,096.
+    /// object itself. A row that gets another key, as a created one at its acceptance, is followed. Commits that change other rows of the table alone give no
+    /// result, and are not even read unless they change more than 4,096 rows, or rows of this database have got other keys.
     ///
     ///     for try await snapshot in try customer.observe() {
     ///         print(snapshot.first?.city ?? "deleted")
@@ -179,17 +180,20 @@ extension PackageDatabase {
     fileprivate final func observe<T: Entity>(_ object: T) throws -> QueryObservation<EntitySnapshot<T>> {
         let context = object.context, remembered = object.rememberedKey, metadata = object.metadata
         guard object.presence != .new else { throw ObjectError(.notSaved, "observing \(metadata.name): it is new; save it first") }
-        return QueryObservation(self) {
-            // A row that the server does not have may get another key.
-            let isOfRow: @Sendable (CommittedChanges) -> Bool = { changes in
-                guard !remembered.isOfUnsentRow, !changes.mayChangeAnyTable, let keys = changes.tables[metadata.name] ?? nil else { return true }
+        let observation: QueryObservation<EntitySnapshot<T>> = QueryObservation(self) { [self] in
+            let isOfRow: @Sendable (CommittedChanges) -> Bool = { [weak self] changes in
+                // Where rows have got other keys, this one may be among them.
+                guard self?.hasRenumberedRows == false, !changes.mayChangeAnyTable, let keys = changes.tables[metadata.name] ?? nil else {
+                    return true
+                }
                 return keys.contains(remembered.key)
             }
             return .init(tables: [metadata.name], concerns: isOfRow) { connection in
-                let page = try connection.page(metadata.sql.byKey, [.integer(remembered.current(connection))], size: 1)
+                let page = try StoredState(metadata, remembered).read(connection).page
                 return try EntitySnapshot([page], context, seesDeleted: false, prefetches: [])
             }
         }
+        return observation.removeDuplicates()
     }
 }
 

@@ -21,6 +21,17 @@ import Testing
         try customer.update()
     }
 
+    /// Sends all customers under other keys.
+    private func sendAgain() throws {
+        try shop.database.write("reset") { transaction in
+            let session = try transaction.importSession(for: "Customer")
+            _ = try session.removeAll()
+            let rows = try session.rows(["_sk", "id", "name", "city"])
+            try rows.push([UInt8](#"[[71,"c1","Harbour Foods","Dublin"],[72,"c2","Castle Inn","Cork"]]"#.utf8))
+            try rows.finish()
+        }
+    }
+
     private func delete(_ key: Int64) throws { try shop.objects("Customer").load(key).delete() }
 
     @Test func `one object is observed until it is gone, and others tell nothing`() async throws {
@@ -36,6 +47,18 @@ import Testing
         let last = try await results.next()
         #expect(last?.isEmpty == true && last?.first == nil)
         #expect(ObjectError.of { _ = try shop.newCustomer("c9").observe() }?.code == .notSaved)
+    }
+
+    @Test func `a row that gets another key is not gone, and its later changes are seen`() async throws {
+        try change(1, city: "Sligo")
+        var results = try await shop.objects("Customer").load(1).observe().removeDuplicates().makeAsyncIterator()
+        #expect(try await results.next()?.first?.surrogateKey == 1)
+        // The server has lost its state, and sends the rows under other keys.
+        try sendAgain()
+        let moved = try await results.next()?.first
+        #expect(try moved?.surrogateKey == 71 && moved?.value("city") == "Sligo")
+        try change(71, city: "Galway")
+        #expect(try await results.next()?.first?.value("city") == "Galway")
     }
 
     @Test func `a generated object is observed as its class`() async throws {
