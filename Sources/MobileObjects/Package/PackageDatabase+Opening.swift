@@ -38,8 +38,8 @@ extension PackageDatabase {
             return true
         }
         if replaced {
-            // Reads that are under way end first.
-            try ObjectError.gate { try store.close() }
+            // Reads that are under way end first. Where one of this thread is under way, the store goes with its last reference.
+            try? store.close()
             tellOfClosing(store)
             environment.console.info("database \(metadata.name): opened for writing, because its disk has room again")
         }

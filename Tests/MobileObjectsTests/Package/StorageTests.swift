@@ -140,6 +140,22 @@ import Testing
         try disk.end()
     }
 
+    @Test("a thread that reads a database of a full disk may write as soon as there is room")
+    func writesWhileItReads() throws {
+        let shop = try Shop()
+        try shop.newCustomer("c1").create()
+        try shop.database.close()
+        let disk = try FillableDisk(shop, isFull: true)
+        try disk.database.read { connection in
+            disk.fill(false)
+            try disk.add("c2")
+            #expect(try connection.number("SELECT count(*) FROM \"Customer\"") == 1)
+        }
+        try disk.add("c3")
+        #expect(try disk.count() == 3)
+        try disk.end()
+    }
+
     @Test("a database with a log of a killed process opens on a full disk as well; one that needs an upgrade, and a new one, do not")
     func opensWithLogOnFullDisk() throws {
         let shop = try Shop()
