@@ -34,6 +34,8 @@ struct CopyNotice {
 
     /// Compares database and mark, gives a copy its new identity, and counts this open.
     func check(_ store: Database) throws {
+        // A storage layer may keep the database elsewhere.
+        guard FileManager.default.fileExists(atPath: path) else { return }
         let found = readMark(), file = fileNumber
         let mark: Mark? = if case .mark(let mark) = found { mark } else { nil }
         let next = try store.write(label: "identity of \(database.metadata.name)") { connection in

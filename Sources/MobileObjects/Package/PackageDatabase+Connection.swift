@@ -30,7 +30,7 @@ extension PackageDatabase {
 
     static func file(of profile: ConnectionProfile) -> String? {
         guard profile.isURI, let parts = URLComponents(string: profile.path), parts.scheme == "file" else {
-            return profile.isInMemory || profile.path == ":memory:" ? nil : profile.path
+            return profile.isInMemory || ["", ":memory:"].contains(profile.path) ? nil : profile.path
         }
         return parts.queryItems?.contains { $0.name == "mode" && $0.value == "memory" } == true ? nil : parts.path
     }
