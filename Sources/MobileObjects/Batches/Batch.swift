@@ -33,10 +33,10 @@ struct Batch: Sendable {
         let sql = context.metadata.sql, keys = try keys(in: transaction)
         let select = "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" IN (SELECT value FROM json_each(?1))"
         for start in stride(from: 0, to: keys.count, by: Self.size) {
-            let part = keys[start..<min(start + Self.size, keys.count)], places = part.enumerated().map { ($0.element, $0.offset) }
+            let part = keys[start..<min(start + Self.size, keys.count)]
             let found: [T] = try context.objects(select, [.text(EntitySQL.list(part))])
-            let order = Dictionary(places) { first, _ in first }
-            let objects = found.sorted { order[$0.surrogateKey] ?? 0 < order[$1.surrogateKey] ?? 0 }
+            let byKey = Dictionary(found.map { ($0.surrogateKey, $0) }) { first, _ in first }
+            let objects = part.compactMap { byKey[$0] }
             for object in objects { try change(object) }
             try package.perform(SaveSession(objects, cascading: false, in: package), "update \(name)")
         }

@@ -5,6 +5,8 @@ import MobileStore
 final class SortAdvice: Sendable {
     /// The number of objects up to which sorting takes no noticeable time.
     static let limit = 10_000
+    /// The number of queries whose plan is read. Programs that make new texts without end get no further advice.
+    private static let maximum = 128
 
     private let known = SystemLock<Set<ExactText>>([])
     private let console: ConsoleLogger
@@ -13,7 +15,7 @@ final class SortAdvice: Sendable {
 
     /// Takes notice of a list that has at least `count` rows.
     func note(_ count: Int, of plan: ListPlan, in connection: Connection) {
-        guard count > Self.limit, let sort = plan.sort, known.withLock({ $0.insert(ExactText(sort.sql)).inserted }),
+        guard count > Self.limit, let sort = plan.sort, known.withLock({ $0.count < Self.maximum && $0.insert(ExactText(sort.sql)).inserted }),
             let steps = try? connection.rows("EXPLAIN QUERY PLAN " + sort.sql, plan.values),
             steps.contains(where: { $0.last?.text == "USE TEMP B-TREE FOR ORDER BY" })
         else { return }

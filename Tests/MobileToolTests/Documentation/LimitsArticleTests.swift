@@ -8,6 +8,7 @@ import Testing
         "MC_EXPORT_STAGE_MAXIMUM": "beyond the longest row that SQLite has",
         "SQLiteLoadQuery.columnLimit": "SQLite's own; the sums of an object with nearly as many attributes are made by the next look",
         "ListPlaces.maximum": "places that a list remembers; more rows cost time, not access",
+        "SortAdvice.maximum": "queries that the console may get advice about",
         "PreparedSelects.maximum": "queries that are kept prepared; a further one is prepared again",
         "QueryPage.maximum": "rows that are read at a time",
         "Answer.GzipUse.smallest": "shorter answers are sent as they are",
