@@ -32,18 +32,18 @@ struct PackedRows: Sendable {
 
     /// Adds the next row of an export whose first columns are keys.
     /// - Parameters:
-    ///   - areNumbers: for each key whether it is an integer.
+    ///   - types: the types of the keys.
     ///   - object: the object of the row, for messages.
     /// - Returns: whether there was a row.
-    mutating func add(next rows: BulkExporter, areNumbers: [Bool], of object: ObjectPlan) throws -> Bool {
+    mutating func add(next rows: BulkExporter, keys types: [JSONColumnType], of object: ObjectPlan) throws -> Bool {
         let start = bytes.count, row = ends.count
         guard try rows.appendRow(leadingValues: parts - 1, to: &bytes, ends: &ends) else { return false }
-        guard try areTaken(areNumbers, first: start, row: row) else {
+        guard areTaken(types, first: start, row: row) else {
             // A key in another notation: the row is made again from its parts.
             var keys: [KeyText?] = [], first = start
-            for (part, isNumber) in areNumbers.enumerated() {
+            for (part, type) in types.enumerated() {
                 let end = ends[row + part]
-                keys.append(try KeyText(exported: String(decoding: bytes[first..<end], as: UTF8.self), isNumber: isNumber))
+                keys.append(try KeyText(exported: String(decoding: bytes[first..<end], as: UTF8.self), type))
                 first = end
             }
             let attributes = String(decoding: bytes[first...], as: UTF8.self)
@@ -57,13 +57,13 @@ struct PackedRows: Sendable {
     }
 
     /// Whether the exported keys of the last row are in the notation of ``KeyText`` as they are.
-    private func areTaken(_ areNumbers: [Bool], first: Int, row: Int) throws -> Bool {
+    private func areTaken(_ types: [JSONColumnType], first: Int, row: Int) -> Bool {
         var first = first
-        for (part, isNumber) in areNumbers.enumerated() {
+        for (part, type) in types.enumerated() {
             let end = ends[row + part]
             // No key begins like the null of an empty reference.
             let isEmpty = part > 0 && bytes[first] == UInt8(ascii: "n")
-            guard isEmpty || KeyText.isKey(bytes[first..<end], isNumber: isNumber) else { return false }
+            guard isEmpty || KeyText.isKey(bytes[first..<end], type) else { return false }
             first = end
         }
         return true

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import MobileStore
 
 /// The key of a row in its back end, as one text: the key as JSON in one notation, so that equal keys have equal texts in every engine.
@@ -8,19 +9,23 @@ struct KeyText: Hashable, Sendable {
 
     init(_ key: Value) { text = key.keyJSON.description }
 
-    /// Takes a key as the exporter writes it.
+    /// Takes a key as the exporter writes it: an integer has one notation only, and bytes are written as Base64.
     /// - Returns: nil for `null`.
-    /// - Parameter isNumber: whether keys of this kind are integers, which have one notation only.
-    init?(exported json: String, isNumber: Bool) throws {
+    init?(exported json: String, _ type: JSONColumnType) throws {
         guard json.utf8.first != UInt8(ascii: "n") else { return nil }
-        text = isNumber ? json : try JSONValue(parsing: Array(json.utf8)).description
+        let value = type == .integer ? .null : try JSONValue(parsing: Array(json.utf8))
+        if type == .blob, let bytes = value.string.flatMap({ Data(base64Encoded: $0) }) {
+            self.init(.blob(Array(bytes)))
+        } else {
+            self.init(text: type == .integer ? json : value.description)
+        }
     }
 
     /// Whether a key as the exporter writes it is in this one notation for sure: a number, or a string of letters, digits and some marks that no notation
     /// escapes.
-    static func isKey(_ json: ArraySlice<UInt8>, isNumber: Bool) -> Bool {
-        guard let first = json.first, first != UInt8(ascii: "n") else { return false }
-        if isNumber { return true }
+    static func isKey(_ json: ArraySlice<UInt8>, _ type: JSONColumnType) -> Bool {
+        guard let first = json.first, first != UInt8(ascii: "n"), type != .blob else { return false }
+        if type == .integer { return true }
         guard first == UInt8(ascii: "\""), json.count > 1 else { return false }
         return json.dropFirst().dropLast().allSatisfy { byte in
             switch byte {

@@ -1,8 +1,6 @@
 /// Faults that are known and not repaired yet. A database that avoids one leaves out what leads to it, or is not judged by the rule that it breaks;
 /// `Found` has a database of each. A repair removes its case here, and with it what the draw leaves out.
 package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
-    /// Rows of SQLite with a key of bytes cannot be changed; new ones are there twice; their large values do not arrive.
-    case bytesInKeys
     /// A time that a device writes to a column of SQLite whose rows have several forms has another text than those of other applications: keys, references,
     /// checks, triggers and computed columns see that.
     case textOfTimes
@@ -11,14 +9,13 @@ package enum DatabaseFault: String, CaseIterable, Codable, Sendable {
     package func features(_ engine: DatabaseEngine) -> Set<DatabaseFeature> {
         switch self {
         // Rules of the draw.
-        case .bytesInKeys, .textOfTimes: []
+        case .textOfTimes: []
         }
     }
 
     /// The types that keys do not have.
     func keys(_ engine: DatabaseEngine) -> Set<DatabaseFeature> {
         switch self {
-        case .bytesInKeys: engine == .sqlite ? [.blobs, .smallBlobs] : []
         case .textOfTimes: engine == .sqlite ? [.timestamps, .dateTimes] : []
         }
     }

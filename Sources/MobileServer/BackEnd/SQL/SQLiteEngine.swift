@@ -138,11 +138,10 @@ struct SQLiteBackEndConnection: BackEndConnection {
     ) throws -> BucketSums? {
         let query = try SQLiteLoadQuery(object, parameters, keys, sums: sums, isUTF8: connection.isUTF8)
         let export = try connection.exporter(query.sql, query.values, columns: query.columns, sums: query.sums)
-        let areNumbers = query.keyTypes.map { $0 == .integer }
         var isAtEnd = false
         while !isAtEnd {
             do {
-                while try rows.add(next: export, areNumbers: areNumbers, of: object.plan) { try added(&rows) }
+                while try rows.add(next: export, keys: query.keyTypes, of: object.plan) { try added(&rows) }
                 isAtEnd = true
             } catch let error as StoreError {
                 guard let row = UnfitRow(in: export, of: object.plan) else { throw error }
