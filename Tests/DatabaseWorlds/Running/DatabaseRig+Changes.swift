@@ -17,6 +17,8 @@ extension DatabaseRig {
         let index: Int, object: ObjectModel
         /// The columns that the device has set.
         let columns: [Int]
+        /// The texts that the device has set, by column.
+        let values: [Int: String]
         var volatile: Set<Int> = []
         let before: DatabaseTruth.Rows
         let twin: DatabaseTruth.Twin
@@ -33,7 +35,8 @@ extension DatabaseRig {
             UPDATE \(world.name(index)) SET \(NamePool.quoted(column.name)) = \(change.value) WHERE \(world.condition(table.rows[change.row], of: index))
             """
         let done = Change(
-            text: statement, index: index, object: object, columns: [change.column], before: try truth.rows(), twin: try truth.twin(statement))
+            text: statement, index: index, object: object, columns: [change.column], values: text.map { [change.column: $0] } ?? [:],
+            before: try truth.rows(), twin: try truth.twin(statement))
         // The reference is set before the answer is known, so that one that cannot be set makes no change.
         let isSet = try setReference(of: entity, [change.column], ["\(change.column)": text], index, object)
         try perform(done) {
@@ -63,8 +66,9 @@ extension DatabaseRig {
             return !columns.contains(place) && (isFunction || column.isMade && !column.isComputed)
         }
         let done = Change(
-            text: statement, index: index, object: object, columns: columns, volatile: Set(volatile), before: try truth.rows(),
-            twin: try truth.twin(statement))
+            text: statement, index: index, object: object, columns: columns,
+            values: Dictionary(uniqueKeysWithValues: columns.compactMap { place in (values["\(place)"] ?? nil).map { (place, $0) } }),
+            volatile: Set(volatile), before: try truth.rows(), twin: try truth.twin(statement))
         let entity = try GenericEntity(object.name, in: device.package)
         var left = columns
         for reference in table.references where Set(reference.columns).isSubset(of: columns) {
@@ -85,7 +89,8 @@ extension DatabaseRig {
             let entity = try shownRows(object).first(where: { $0.key == shownKey })?.entity
         else { return }
         let statement = "DELETE FROM \(world.name(index)) WHERE \(world.condition(row, of: index))"
-        let done = Change(text: statement, index: index, object: object, columns: [], before: try truth.rows(), twin: try truth.twin(statement))
+        let done = Change(
+            text: statement, index: index, object: object, columns: [], values: [:], before: try truth.rows(), twin: try truth.twin(statement))
         try perform(done) { try entity.delete() }
     }
 
@@ -134,19 +139,43 @@ extension DatabaseRig {
         case (.accepted(let expected), .accepted):
             note("\(change.text): accepted")
             try compare(change, expected)
-        case (.accepted, .rejected(let message)):
-            throw DatabaseFailure(kind: .refused, text: "\(change.text): \(message)")
+        case (.accepted(let rows), .rejected(let message)):
+            guard try isUnkept(change, rows) else { throw DatabaseFailure(kind: .refused, text: "\(change.text): \(message)") }
+            note("\(change.text): refused: \(message)")
+            try undo(change)
         case (.refused(let reason), .accepted):
             throw DatabaseFailure(kind: .acceptedAnyway, text: "\(change.text): \(reason)")
         case (.refused(let reason), .rejected(let message)):
             note("\(change.text): refused: \(message)")
             try checkRefusal(message, reason, change)
-            try compare(change, change.before)
-            do { try device.package.cancelPendingOperations() } catch {
-                throw DatabaseFailure(kind: .deviceStuck, text: "\(change.text): cancelling: \(error)")
-            }
+            try undo(change)
         }
         try synchronizeAndCompare("after \(change.text)")
+    }
+
+    private func undo(_ change: Change) throws {
+        try compare(change, change.before)
+        do { try device.package.cancelPendingOperations() } catch {
+            throw DatabaseFailure(kind: .deviceStuck, text: "\(change.text): cancelling: \(error)")
+        }
+    }
+
+    /// Whether the server has to refuse what the database takes: a column that makes another value of the text that the device has set, or a new row
+    /// with a value of its own that the attribute cannot hold.
+    private func isUnkept(_ change: Change, _ rows: DatabaseTruth.Rows) throws -> Bool {
+        let table = world.tables[change.index]
+        func isString(_ attribute: AttributeModel) -> Bool { [.string, .char, .bigString].contains(attribute.type) }
+        for (place, text) in change.values {
+            guard let attribute = attribute(place, of: table, change.object), isString(attribute),
+                let kept = try truth.value(NamePool.literal(text), table.columns[place])
+            else { continue }
+            if Meaning(kept, in: attribute, world.engine) != .shown(text) { return true }
+        }
+        let new = rows[change.index].filter { change.before[change.index][$0.key] == nil }.values
+        return table.columns.indices.contains { place in
+            guard !change.columns.contains(place), let attribute = attribute(place, of: table, change.object) else { return false }
+            return new.contains { Meaning($0[place], in: attribute, world.engine) == .unfit }
+        }
     }
 
     private func isTooLong(_ change: Change) -> Bool {

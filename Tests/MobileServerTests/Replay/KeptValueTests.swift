@@ -68,6 +68,46 @@ import Testing
         #expect(device.rows("Amount", by: "id")[2]?["price"] == .number("12.5") && device.rows("Amount", by: "id")[2]?["day"] == "2024-02-29")
     }
 
+    @Test(
+        "a default that its attribute cannot hold refuses a create that leaves it out",
+        arguments: [
+            ("code BLOB DEFAULT x'fe'", "code", "1 bytes"), ("day DATE DEFAULT 'someday'", "day", "\"someday\""),
+            ("price NUMERIC DEFAULT 1e17", "price", "1e+17"), ("active TEXT DEFAULT 'maybe'", "active", "\"maybe\""),
+        ])
+    func defaults(column: String, attribute: String, value: String) throws {
+        let columns = ["price NUMERIC", "code TEXT", "active TEXT", "day DATE"].map { $0.hasPrefix(attribute + " ") ? column : $0 }
+        let tables = "CREATE TABLE amount (id INTEGER PRIMARY KEY, \(columns.joined(separator: ", ")))"
+        let device = try TestDevice(TestServer(model: Self.model.get(), tables: tables, on: .sqlite))
+        try device.synchronize()
+        let results = try device.synchronize([device.create("Amount", ["id": 1])]).results
+        #expect(results.map(\.code) == [412])
+        let start = "\"Amount\", \"\(attribute)\": the back end would give the new row \(value), and the attribute expects "
+        #expect(results.first?.message.hasPrefix(start) == true, "\(results.first?.message ?? "")")
+        #expect(try device.server.backEndValue("SELECT count(*) FROM amount") == 0)
+    }
+
+    @Test func `defaults that their attributes can hold are kept`() throws {
+        let tables = """
+            CREATE TABLE amount (id INTEGER PRIMARY KEY, price NUMERIC DEFAULT 1.5, code TEXT DEFAULT 'new', active TEXT DEFAULT 'yes',
+                day DATE DEFAULT CURRENT_DATE)
+            """
+        let device = try TestDevice(TestServer(model: Self.model.get(), tables: tables, on: .sqlite))
+        try device.synchronize()
+        #expect(try device.synchronize([device.create("Amount", ["id": 1])]).results.map(\.outcome) == [.accepted])
+        let row = device.rows("Amount", by: "id")[1]
+        #expect(row?["price"] == .number("1.5") && row?["code"] == "new")
+        #expect(row?["active"] == 1)
+    }
+
+    @Test(.needsPostgreSQL) func `a default of PostgreSQL that its attribute cannot hold refuses a create`() throws {
+        let tables = "CREATE TABLE amount (id integer PRIMARY KEY, price numeric, code text, active boolean, day date DEFAULT 'infinity')"
+        let device = try TestDevice(TestServer(model: Self.model.get(), tables: "", postgreSQL: tables, on: .postgreSQL))
+        try device.synchronize()
+        let results = try device.synchronize([device.create("Amount", ["id": 1])]).results
+        #expect(results.map(\.code) == [412])
+        #expect(results.first?.message.contains("\"day\": the back end would give the new row \"infinity\"") == true)
+    }
+
     @Test(.needsPostgreSQL) func `a trigger may change a value, but not to one that its attribute cannot hold`() throws {
         let tables = """
             CREATE TABLE amount (id integer PRIMARY KEY, price numeric, code text, active boolean, day date);

@@ -67,6 +67,25 @@ struct SQLiteExpressions: SQLExpressions {
         return WireConversion.json(cached: found, of: attribute).description.utf8.elementsEqual(written.description.utf8)
     }
 
+    /// A text as its bytes: they may be none of UTF-8.
+    func made(of attribute: AttributeModel, _ column: SQLColumn) -> String? {
+        let value = value(of: attribute, column)
+        return attribute.cachedType == .text ? "CAST(\(value) AS BLOB)" : value
+    }
+
+    func unfit(_ found: Value, _ attribute: AttributeModel, in object: ObjectModel) -> Value? {
+        var value = found
+        if attribute.cachedType == .text, let bytes = found.blob {
+            guard let text = String(validating: bytes, as: UTF8.self) else { return found }
+            value = .text(text)
+        }
+        guard value != .null else { return nil }
+        do {
+            _ = try WireConversion.held(WireConversion.json(cached: value, of: attribute), by: attribute, in: object)
+            return nil
+        } catch { return value }
+    }
+
     func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool {
         [.date, .time, .dateTime, .decimal, .boolean].contains(attribute.type)
     }

@@ -2,14 +2,17 @@ internal import MobileModel
 internal import MobileProtocol
 internal import MobileStore
 
-/// The values of an operation as the back end keeps them.
+/// The values of a row as the back end keeps them.
 ///
 /// **An accepted operation leaves values that can be loaded again.** The statement returns them, and a value that its column has changed to another one
-/// refuses the operation in its own transaction. Why: SQLite makes a double of 9999999999999999.99 in a NUMERIC column. If you break it: the device gets
-/// another value than its user has entered, or none, because the row is held back.
+/// refuses the operation in its own transaction; so does one that the back end has given to a new row, if its attribute cannot hold it. Why: SQLite makes a
+/// double of 9999999999999999.99 in a NUMERIC column, and the default of a column may be any bytes. If you break it: the device gets another value than its
+/// user has entered, or none, because the row is held back.
 struct KeptValues {
     private let object: SQLObject
     private let written: [(attribute: AttributeModel, json: JSONValue)]
+    /// The attributes of a new row that the back end gives a value to, if it has one.
+    private let made: [AttributeModel]
 
     /// The number of returned columns before those of the values.
     private static let leadingColumns = 2
@@ -17,7 +20,8 @@ struct KeptValues {
     /// - Parameters:
     ///   - wire: the values as the device has sent them, by attribute.
     ///   - attributes: the attributes that the statement writes.
-    init(of wire: [String: JSONValue], written attributes: [String], in object: SQLObject) {
+    ///   - isNew: whether the statement makes a row.
+    init(of wire: [String: JSONValue], written attributes: [String], in object: SQLObject, isNew: Bool = false) {
         self.object = object
         written = attributes.compactMap { name in
             guard let json = wire[name], !json.isNull, let attribute = object.model.attribute(named: name), !attribute.isLarge,
@@ -25,11 +29,20 @@ struct KeptValues {
             else { return nil }
             return (attribute, json)
         }
+        let all = Set(attributes)
+        made =
+            !isNew
+            ? []
+            : object.model.attributes.filter { attribute in
+                guard !all.contains(attribute.name), !attribute.isLarge, object.tableColumn(attribute.name) != nil else { return false }
+                return object.expressions.made(of: attribute, object.column(attribute.name)) != nil
+            }
     }
 
     /// The columns that the statement returns after its others: a comma and an expression for each value.
     var columns: String {
-        written.compactMap { object.expressions.kept(of: $0.attribute, object.column($0.attribute.name)) }.map { ", " + $0 }.joined()
+        let kept = written.compactMap { object.expressions.kept(of: $0.attribute, object.column($0.attribute.name)) }
+        return (kept + made.compactMap { object.expressions.made(of: $0, object.column($0.name)) }).map { ", " + $0 }.joined()
     }
 
     /// Compares a returned row with the values.
@@ -41,6 +54,16 @@ struct KeptValues {
             throw Rejection(
                 ResultCode.constraint,
                 "\"\(object.plan.name)\", \"\(value.attribute.name)\": the back end would keep \(Self.text(found, value.attribute)) in place of \(Self.text(value.json))"
+            )
+        }
+        for (attribute, found) in zip(made, returned.dropFirst(Self.leadingColumns + written.count)) {
+            guard let unfit = object.expressions.unfit(found, attribute, in: object.model) else { continue }
+            throw Rejection(
+                ResultCode.constraint,
+                """
+                "\(object.plan.name)", "\(attribute.name)": the back end would give the new row \(Self.text(unfit, attribute)), and the attribute expects \
+                \(attribute.formWords)
+                """
             )
         }
     }

@@ -45,6 +45,12 @@ struct PostgreSQLExpressions: SQLExpressions {
 
     func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool { found == .null }
 
+    func made(of attribute: AttributeModel, _ column: SQLColumn) -> String? { kept(of: attribute, column) }
+
+    func unfit(_ found: Value, _ attribute: AttributeModel, in object: ObjectModel) -> Value? {
+        found == .null ? nil : found
+    }
+
     func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool {
         column.affinity == .text && [.date, .time, .dateTime].contains(attribute.type)
     }

@@ -190,6 +190,12 @@ protocol SQLExpressions: Sendable {
     /// Whether the result of ``kept(of:_:)`` stands for the value that was written.
     func isKept(_ found: Value, _ attribute: AttributeModel, _ json: JSONValue) -> Bool
 
+    /// Returns an expression that shows whether an attribute can hold a value that the back end has made, other than NULL; nil if it can for sure.
+    func made(of attribute: AttributeModel, _ column: SQLColumn) -> String?
+
+    /// The value in the result of ``made(of:_:)``, if the attribute cannot hold it; nil if it can.
+    func unfit(_ found: Value, _ attribute: AttributeModel, in object: ObjectModel) -> Value?
+
     /// Whether a column can have one value of a key in several forms, such as a time in a column of texts. A back end compares references with the form.
     func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool
 

@@ -91,7 +91,7 @@ struct SQLOperationRunner {
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
         let places = written.enumerated().map { row.place($0.offset + 1, of: $0.element.attribute) }.joined(separator: ", ")
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
-        let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: row.object)
+        let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: row.object, isNew: true)
         let sql = "INSERT INTO \(row.object.table.sql) \(values) RETURNING \(row.returned)\(kept.columns)"
         guard let inserted = try connection.first(sql, written.map(\.value)) else { throw row.leftUndone }
         try kept.check(inserted)
