@@ -100,6 +100,7 @@ struct EntityEmitter: Emitter {
             let isText = attribute.type == .string || attribute.type == .bigString
             facts.append("At most \(length) \(isText ? "characters" : "bytes").")
         }
+        if attribute.hasValueRule { facts.append(attribute.valueRule.prefix(1).uppercased() + attribute.valueRule.dropFirst() + ".") }
         switch attribute.type {
         case .decimal: facts.append("At most \(attribute.precision ?? 18) digits, \(attribute.scale ?? 2) of them after the point.")
         case .char: facts.append("One character.")

@@ -163,6 +163,12 @@ public struct AttributeModel: Sendable, Equatable {
     public var isSearchable: Bool
     /// Value of new objects, in its JSON form as text (`"0"`, `"\"NEW\""`); nil if there is none.
     public var defaultValue: String?
+    /// The only values that a device saves, besides none, each in its JSON form as text; empty if there is no such rule. Format 2.
+    public var values: [String]
+    /// The least number that a device saves, in its JSON form as text; nil if there is no such rule. Format 2.
+    public var minimum: String?
+    /// The greatest number that a device saves, as ``minimum``.
+    public var maximum: String?
     /// The name of the attribute in the model before this one, for upgrades; nil if it has not changed.
     public var was: String?
 
@@ -170,7 +176,7 @@ public struct AttributeModel: Sendable, Equatable {
     public init(
         name: String, documentation: String? = nil, type: AttributeType, isNullable: Bool = false, length: Int? = nil,
         precision: Int? = nil, scale: Int? = nil, isGenerated: Bool = false, isSearchable: Bool = false, defaultValue: String? = nil,
-        was: String? = nil
+        values: [String] = [], minimum: String? = nil, maximum: String? = nil, was: String? = nil
     ) {
         self.name = name
         self.documentation = documentation
@@ -182,6 +188,9 @@ public struct AttributeModel: Sendable, Equatable {
         self.isGenerated = isGenerated
         self.isSearchable = isSearchable
         self.defaultValue = defaultValue
+        self.values = values
+        self.minimum = minimum
+        self.maximum = maximum
         self.was = was
     }
 

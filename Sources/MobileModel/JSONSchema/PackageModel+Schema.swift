@@ -143,6 +143,9 @@ extension PackageModel {
                 "generated": {"type": "boolean", "default": false, "description": "The back end assigns the value when the row is created there."},
                 "searchable": {"type": "boolean", "default": false, "description": "The device keeps an index of the words of this string, for searches over text; format 2."},
                 "default": {"$ref": "#/definitions/default"},
+                "values": {"type": "array", "minItems": 1, "uniqueItems": true, "items": {"type": ["string", "number"]}, "description": "The only values that a device saves, besides none: of strings, characters, whole numbers and decimals; format 2."},
+                "minimum": {"type": "number", "description": "The least number that a device saves; format 2."},
+                "maximum": {"type": "number", "description": "The greatest number that a device saves; format 2."},
                 "was": {"type": "string", "description": "The attribute's name in the model before this one; for upgrades."},
                 "documentation": {"$ref": "#/definitions/documentation"}
               }

@@ -13,7 +13,8 @@ enum ModelFormat {
         "synchronizationParameters", "queries", "operations", "conflicts", "binding",
     ]
     static let attribute = [
-        "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "searchable", "default", "was", "documentation",
+        "name", "type", "nullable", "length", "precision", "scale", "large", "generated", "searchable", "default", "values", "minimum", "maximum",
+        "was", "documentation",
     ]
     static let relationship = ["name", "target", "cardinality", "composite", "inverse", "mapping", "documentation"]
     static let synchronizationParameter = ["name", "type", "nullable", "default", "personalizationKey", "userAttribute", "attribute"]
@@ -26,7 +27,8 @@ enum ModelFormat {
 
     /// The keys that format 1 does not have: the list they are in, and the key.
     static let keysOfFormat2 = [
-        package: ["roles"], object: ["conflicts"], attribute: ["searchable"], synchronizationParameter: ["userAttribute", "attribute"],
+        package: ["roles"], object: ["conflicts"], attribute: ["searchable", "values", "minimum", "maximum"],
+        synchronizationParameter: ["userAttribute", "attribute"],
         changeDetection: ["triggerLog"],
     ]
 }

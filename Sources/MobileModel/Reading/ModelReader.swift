@@ -99,7 +99,8 @@ final class ModelReader {
             precision: fields.integer("precision") ?? (type == .decimal ? AttributeModel.defaultPrecision : nil),
             scale: fields.integer("scale") ?? (type == .decimal ? AttributeModel.defaultScale : nil),
             isGenerated: fields.boolean("generated") ?? false, isSearchable: fields.boolean("searchable") ?? false,
-            defaultValue: fields.json("default"), was: fields.string("was"))
+            defaultValue: fields.json("default"), values: fields.list("values").map { $0.node.text }, minimum: fields.json("minimum"),
+            maximum: fields.json("maximum"), was: fields.string("was"))
     }
 
     private func type(_ fields: Fields) -> AttributeType { AttributeType(modelText: fields.required("type")) }

@@ -93,6 +93,9 @@ final class ObjectComparison {
         if old.isSearchable != new.isSearchable {
             add(.migration, new.name, new.isSearchable ? "searchable now; its words are indexed" : "no longer searchable")
         }
+        if old.values != new.values || old.minimum != new.minimum || old.maximum != new.maximum {
+            add(.safe, new.name, new.hasValueRule ? "values allowed now: \(new.valueRule)" : "any value is allowed now")
+        }
         if old.defaultValue != new.defaultValue { add(.safe, new.name, "new rows begin with \(new.defaultValue ?? "no value")") }
         return conversion
     }

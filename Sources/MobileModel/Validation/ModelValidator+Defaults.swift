@@ -1,10 +1,11 @@
 extension ModelValidator {
-    mutating func checkDefault(_ attribute: AttributeModel, _ path: ModelPath) {
-        guard let node = checkDefault(attribute.defaultValue, type: attribute.type, isNullable: attribute.isNullable, path) else { return }
+    /// - Parameter name: the constant in messages.
+    mutating func checkDefault(_ attribute: AttributeModel, _ path: ModelPath, of name: String = "the default") {
+        guard let node = checkDefault(attribute.defaultValue, type: attribute.type, isNullable: attribute.isNullable, path, of: name) else { return }
         switch (node.value, attribute.type) {
         case (.string(let text), .string):
             if let length = attribute.length, text.unicodeScalars.count > length {
-                report(.value, path, "the default has \(text.unicodeScalars.count) characters, the length is \(length)")
+                report(.value, path, "\(name) has \(text.unicodeScalars.count) characters, the length is \(length)")
             }
         case (.number(let digits), .decimal):
             let number = DecimalDigits(digits)
@@ -19,18 +20,20 @@ extension ModelValidator {
 
     /// Checks a default value's type and range. Returns the value; nil if there is none or it is wrong.
     @discardableResult
-    mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath) -> JSONSyntaxNode? {
+    mutating func checkDefault(_ json: String?, type: AttributeType, isNullable: Bool, _ path: ModelPath, of name: String = "the default")
+        -> JSONSyntaxNode?
+    {
         guard let json else { return nil }
         guard let node = JSONSyntaxNode(text: json) else {
-            report(.value, path, "the default is not JSON: \(json.prefix(80))")
+            report(.value, path, "\(name) is not JSON: \(json.prefix(80))")
             return nil
         }
         if case .null = node.value {
-            if !isNullable { report(.value, path, "the default is null, the type is not nullable") }
+            if !isNullable { report(.value, path, "\(name) is null, the type is not nullable") }
             return nil
         }
         guard let expected = mismatch(node, type) else { return node }
-        report(.value, path, "the default of \(English.withArticle(type)) is \(expected), found \(json.prefix(80))")
+        report(.value, path, "\(name) of \(English.withArticle(type)) is \(expected), found \(json.prefix(80))")
         return nil
     }
 

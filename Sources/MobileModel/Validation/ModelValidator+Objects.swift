@@ -71,6 +71,7 @@ extension ModelValidator {
             } else {
                 checkDefault(attribute, place["default"])
             }
+            checkValueRule(attribute, place, inStructure: inStructure)
         }
     }
 

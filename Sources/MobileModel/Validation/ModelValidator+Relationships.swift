@@ -150,6 +150,13 @@ extension ModelValidator {
                     "\"\(source.name)\" is \(English.withArticle(source.type)), \"\(target.name).\(end.name)\" \(English.withArticle(end.type))",
                     suggestion: "use one type for both")
             }
+            if source.isGenerated && end.hasValueRule || end.isGenerated && source.hasValueRule {
+                let (key, reference) = source.isGenerated ? (source, end) : (end, source)
+                report(
+                    .conflict, place,
+                    "\"\(reference.name)\" refers to \"\(key.name)\", which the back end assigns later, and allows some values only",
+                    suggestion: "remove the rule")
+            }
         }
         if resolved { checkMappingCoversKey(of: relationship, object, target, place) }
     }

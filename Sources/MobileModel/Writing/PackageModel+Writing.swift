@@ -10,8 +10,8 @@ extension PackageModel {
         let isBound = objects.contains { object in object.synchronizationParameters.contains { $0.userAttribute != nil } }
         let isLogged = objects.contains { if case .triggerLog = $0.binding?.changeDetection { true } else { false } }
         let refuses = objects.contains { $0.conflicts != .lastWriter }
-        let searches = objects.contains { $0.attributes.contains(where: \.isSearchable) }
-        return roles.isEmpty && !isBound && !isLogged && !refuses && !searches ? 1 : 2
+        let hasMarks = objects.contains { $0.attributes.contains { $0.isSearchable || $0.hasValueRule } }
+        return roles.isEmpty && !isBound && !isLogged && !refuses && !hasMarks ? 1 : 2
     }
 
     /// Writes ``json`` to the file at `url` atomically: a reader sees either the old file or the new one.
@@ -100,6 +100,8 @@ struct ModelWriter {
         members += flag("generated", attribute.isGenerated)
         members += flag("searchable", attribute.isSearchable)
         members += raw("default", attribute.defaultValue)
+        if !attribute.values.isEmpty { members.append(("values", .array(attribute.values.map { .raw($0) }))) }
+        members += raw("minimum", attribute.minimum) + raw("maximum", attribute.maximum)
         members += text("was", attribute.was)
         return members + text("documentation", attribute.documentation)
     }

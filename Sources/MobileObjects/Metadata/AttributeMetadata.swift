@@ -28,6 +28,8 @@ public struct AttributeMetadata: Sendable {
 
     /// The stored form of the values.
     let storage: Storage
+    /// The values that may be saved; nil for all.
+    let allowedValues: ValueRule?
 
     init(_ model: AttributeModel, index: Int, isKey: Bool, hasColumn: Bool = true) {
         self.index = index
@@ -42,6 +44,7 @@ public struct AttributeMetadata: Sendable {
         isLarge = model.isLarge
         let storage = Storage(model)
         self.storage = storage
+        allowedValues = ValueRule(model, storage)
         defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? .null
     }
 

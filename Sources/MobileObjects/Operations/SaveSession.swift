@@ -101,8 +101,8 @@ struct SaveSession {
         guard let stored = attribute.storage.stored(value), attribute.isNullable || !stored.isNull else {
             throw object.badValue(value, attribute.index)
         }
-        if let excess = Storage.excess(value, over: attribute.length) {
-            throw ObjectError(.invalidValue, "\(object.metadata.name).\(attribute.name): \(excess)")
+        if let reason = Storage.excess(value, over: attribute.length) ?? attribute.allowedValues?.violation(value) {
+            throw ObjectError(.invalidValue, "\(object.metadata.name).\(attribute.name): \(reason)")
         }
         return stored
     }

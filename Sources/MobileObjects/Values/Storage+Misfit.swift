@@ -42,7 +42,7 @@ extension Storage {
     }
 
     /// The value in a message: texts quoted, and only their beginning.
-    private static func excerpt(_ value: AttributeValue) -> String {
+    static func excerpt(_ value: AttributeValue) -> String {
         switch value {
         case .string(let text), .json(let text): text.count > 20 ? "\"\(text.prefix(20))...\"" : "\"\(text)\""
         default: "\(value)"
