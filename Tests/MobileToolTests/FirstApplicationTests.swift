@@ -63,6 +63,6 @@ import Testing
         }
         let back = try Database(ConnectionProfile(path: folder.file("records.db"), journal: .unchanged))
         defer { try? back.close() }
-        #expect(try back.read { try $0.first("SELECT CAST(price AS TEXT) FROM albums WHERE album_id = 1") } == ["19.5"])
+        #expect(try back.read { try $0.first("SELECT email FROM customers WHERE customer_id = 1") } == ["aoife@example.com"])
     }
 }

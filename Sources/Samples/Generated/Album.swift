@@ -42,13 +42,13 @@ public final class Album: Entity, QueryableEntity, SavableEntity {
         set { stored.released = newValue; attributeChanged(4) }
     }
 
-    /// The database checks `price > 0`. At most 8 digits, 2 of them after the point.
+    /// The attribute `price`. At least 0.01. At most 8 digits, 2 of them after the point.
     public var price: Decimal {
         get { stored.price }
         set { stored.price = newValue; attributeChanged(5) }
     }
 
-    /// The database checks `in_stock >= 0`.
+    /// The attribute `inStock`. At least 0.
     public var inStock: Int64 {
         get { stored.inStock }
         set { stored.inStock = newValue; attributeChanged(6) }

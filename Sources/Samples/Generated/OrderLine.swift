@@ -23,7 +23,7 @@ public final class OrderLine: Entity, QueryableEntity, SavableEntity {
         set { stored.albumId = newValue; attributeChanged(1) }
     }
 
-    /// The database checks `quantity > 0`.
+    /// The attribute `quantity`. At least 1.
     public var quantity: Int64 {
         get { stored.quantity }
         set { stored.quantity = newValue; attributeChanged(2) }

@@ -4,7 +4,7 @@ extension Records {
     /// The package's model after the length rules, as canonical JSON.
     static let modelJSON = #"""
         {
-          "format": 1,
+          "format": 2,
           "name": "Records",
           "version": "1.0",
           "backEnds": [
@@ -19,14 +19,8 @@ extension Records {
                 {"name": "artistId", "type": "long"},
                 {"name": "genreId", "type": "long"},
                 {"name": "released", "type": "date", "nullable": true},
-                {
-                  "name": "price",
-                  "type": "decimal",
-                  "precision": 8,
-                  "scale": 2,
-                  "documentation": "The database checks `price > 0`."
-                },
-                {"name": "inStock", "type": "long", "default": 0, "documentation": "The database checks `in_stock >= 0`."},
+                {"name": "price", "type": "decimal", "precision": 8, "scale": 2, "minimum": 0.01},
+                {"name": "inStock", "type": "long", "default": 0, "minimum": 0},
                 {"name": "cover", "type": "bigBinary", "nullable": true}
               ],
               "primaryKey": ["albumId"],
@@ -134,7 +128,7 @@ extension Records {
               "attributes": [
                 {"name": "orderId", "type": "long"},
                 {"name": "albumId", "type": "long"},
-                {"name": "quantity", "type": "long", "documentation": "The database checks `quantity > 0`."}
+                {"name": "quantity", "type": "long", "minimum": 1}
               ],
               "primaryKey": ["orderId", "albumId"],
               "relationships": [

@@ -81,6 +81,9 @@ extension DatabaseDraw {
         if column.isUnique || column.excluded != nil { column.specials = [] }
         if column.defaultValue == column.excluded { column.excluded = nil }
         if column.isUnique { column.defaultValue = nil }
+        // No draw of its own, so that each seed stays what it was.
+        let hasListedValues = !column.isUnique && (column.defaultValue.map { ColumnType.of(column.type, engine).values.contains($0) } ?? true)
+        column.isListed = column.excluded != nil && hasListedValues && place % 2 == 0 ? true : nil
         if isKey { column.isNullable = table.options.contains(.nullKey) }
         if table.options.contains(.strict) {
             column.specials.subtract([.textInNumber, .fractionInInteger, .bytesInText].filter { _ in column.type != .anyValues })

@@ -113,7 +113,11 @@ extension DatabaseWorld {
             parts.append("GENERATED ALWAYS AS (\(expression)) \(column.made == .stored ? "STORED" : "VIRTUAL")")
         }
         if column.isUnique { parts.append("UNIQUE") }
-        if let value = column.excluded { parts.append("CONSTRAINT \(quoted("no_\(place)_\(table.name)")) CHECK (\(name) <> \(value))") }
+        if let value = column.excluded {
+            let others = ColumnType.of(column.type, engine).values.filter { $0 != value }.joined(separator: ", ")
+            let condition = column.isListed == true ? "IN (\(others))" : "<> \(value)"
+            parts.append("CONSTRAINT \(quoted("no_\(place)_\(table.name)")) CHECK (\(name) \(condition))")
+        }
         return parts.joined(separator: " ")
     }
 

@@ -39,6 +39,8 @@ package struct DatabaseColumn: Codable, Equatable, Sendable {
     package var defaultValue: String?
     /// The value that a check excludes.
     package var excluded: String?
+    /// Whether the check names the other values; nil as false.
+    package var isListed: Bool?
     package var made = Made.given
     /// Values of rows that are not ordinary.
     package var specials: Set<DatabaseFeature> = []

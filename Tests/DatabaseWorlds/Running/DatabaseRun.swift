@@ -152,8 +152,8 @@ final class DatabaseRig {
                 continue
             }
             guard [.enums, .numberedEnums].contains(column.type) else { continue }
-            for value in ColumnType.of(column.type, world.engine).values where !(attribute.documentation ?? "").contains(value.dropFirst().dropLast())
-            {
+            for value in ColumnType.of(column.type, world.engine).values
+            where !((attribute.documentation ?? "") + attribute.values.joined()).contains(value.dropFirst().dropLast()) {
                 throw DatabaseFailure(
                     kind: .undocumented, text: "\(table.name).\(column.name): the documentation of the attribute does not have the value \(value)")
             }

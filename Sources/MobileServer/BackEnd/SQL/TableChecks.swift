@@ -43,14 +43,15 @@ struct TableChecks {
         }
     }
 
-    private struct Token {
+    struct Token {
         let text: String
         let isQuoted: Bool
         let range: Range<String.Index>
     }
 
     /// Finds the tokens of a statement: words, quoted names and literals, and single other characters; comments are left out.
-    private static func tokens(of sql: String) -> [Token] {
+    /// - Parameter namesInBrackets: whether brackets quote a name, as in SQLite.
+    static func tokens(of sql: String, namesInBrackets: Bool = true) -> [Token] {
         var tokens: [Token] = [], position = sql.startIndex
         func next(_ index: String.Index) -> String.Index { sql.index(after: index) }
         while position < sql.endIndex {
@@ -60,7 +61,7 @@ struct TableChecks {
                 position = rest.firstIndex(of: "\n") ?? sql.endIndex
             } else if rest.hasPrefix("/*") {
                 position = rest.dropFirst(2).firstRange(of: "*/")?.upperBound ?? sql.endIndex
-            } else if "\"'`[".contains(character) {
+            } else if "\"'`".contains(character) || character == "[" && namesInBrackets {
                 let close: Character = character == "[" ? "]" : character
                 var text = ""
                 position = next(position)

@@ -52,6 +52,10 @@ struct DescribedTable {
     var omissions: [String] = []
     /// The conditions that rows have to meet, each with the columns that it is about.
     var checks: [(columns: [String], sql: String)] = []
+    /// Whether the conditions see each value as it is written: no trigger or rule changes it before.
+    var checksWrittenValues = true
+    /// Whether texts are equal only if their bytes are.
+    var comparesBytes = true
 
     /// Leaves out columns that cannot be read, and all but the first of those whose names differ in the case of letters alone: the names of a model do not.
     mutating func leaveOutColumns(unreadable: Set<String>) {

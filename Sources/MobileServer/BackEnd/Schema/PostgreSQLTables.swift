@@ -50,6 +50,19 @@ extension PostgreSQLBackEndConnection {
             references: try references(of: found.id))
         table.leaveOutColumns(unreadable: Set(hidden))
         table.checks = try checks(of: found.id)
+        let isChanged = try rows(
+            """
+            SELECT 1 FROM pg_catalog.pg_class AS c WHERE c.oid = CAST(CAST(?1 AS BIGINT) AS OID) AND (c.relhasrules OR EXISTS (
+                SELECT 1 FROM pg_catalog.pg_trigger AS t WHERE t.tgtype & 2 <> 0 AND NOT t.tgisinternal
+                    AND (t.tgrelid = c.oid OR t.tgrelid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = c.oid))))
+            """, [found.id])
+        table.checksWrittenValues = isChanged.isEmpty
+        let otherTexts = try rows(
+            """
+            SELECT 1 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_collation AS l ON l.oid = a.attcollation
+            WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND NOT l.collisdeterministic
+            """, [found.id])
+        table.comparesBytes = otherTexts.isEmpty
         try measureNumbers(of: &table)
         return table
     }

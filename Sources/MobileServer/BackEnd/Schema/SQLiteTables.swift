@@ -48,6 +48,7 @@ extension SQLiteBackEndConnection {
         described.checks = TableChecks(of: sql).conditions.map { condition in
             (TableChecks.columns(of: condition, among: names), condition.sql)
         }
+        described.comparesBytes = !TableChecks.tokens(of: sql).contains { !$0.isQuoted && $0.text.caseInsensitivelyEquals("COLLATE") }
         return described
     }
 

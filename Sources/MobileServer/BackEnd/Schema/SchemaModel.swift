@@ -97,7 +97,8 @@ private struct SchemaModelWriter {
         let attributes = zip(table.columns, names).map { column, name in
             var attribute = attribute(column, name, in: table)
             takeDefault(column, of: table, into: &attribute)
-            document(column, of: table, in: &attribute)
+            let known = takeRules(column, of: table, into: &attribute)
+            document(column, of: table, without: known, in: &attribute)
             return attribute
         }
         let checks = table.checks.filter { $0.columns.count != 1 }.map { "The database checks `\($0.sql)`." }
@@ -283,11 +284,32 @@ private struct SchemaModelWriter {
         }
     }
 
+    /// Takes the values of an enumeration, or a simple condition, as a rule that devices check.
+    /// - Returns: the conditions that are rules now.
+    private func takeRules(_ column: DescribedTable.Column, of table: DescribedTable, into attribute: inout AttributeModel) -> Set<String> {
+        // A reference is refused by its own constraint, and may wait for a key that the back end assigns.
+        guard !table.references.contains(where: { $0.columns.contains(column.name) }), !attribute.isGenerated else { return [] }
+        if attribute.type == .string, !column.values.isEmpty {
+            var copy = attribute
+            copy.values = column.values.map { JSONValue.string($0).description }
+            if copy.isDefaultAllowed { attribute = copy }
+        }
+        guard table.checksWrittenValues else { return [] }
+        let checks = table.checks.filter { $0.columns == [column.name] }.map(\.sql)
+        return Set(
+            checks.filter { ColumnRule($0, column: column.name)?.give(to: &attribute, of: column, comparesBytes: table.comparesBytes) == true })
+    }
+
     /// Describes the values that the database allows.
-    private func document(_ column: DescribedTable.Column, of table: DescribedTable, in attribute: inout AttributeModel) {
+    /// - Parameter rules: conditions that are rules of the attribute.
+    private func document(_ column: DescribedTable.Column, of table: DescribedTable, without rules: Set<String>, in attribute: inout AttributeModel) {
         var sentences = [attribute.documentation].compactMap { $0 }
-        if !column.values.isEmpty { sentences.append("One of " + column.values.map { "`\($0)`" }.joined(separator: ", ") + ".") }
-        for check in table.checks where check.columns == [column.name] { sentences.append("The database checks `\(check.sql)`.") }
+        if !column.values.isEmpty, attribute.values.isEmpty {
+            sentences.append("One of " + column.values.map { "`\($0)`" }.joined(separator: ", ") + ".")
+        }
+        for check in table.checks where check.columns == [column.name] && !rules.contains(check.sql) {
+            sentences.append("The database checks `\(check.sql)`.")
+        }
         attribute.documentation = sentences.isEmpty ? nil : sentences.joined(separator: " ")
     }
 

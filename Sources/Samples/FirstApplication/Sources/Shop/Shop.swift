@@ -24,25 +24,30 @@ import MobileSync
             print("  \(album.title) by \(album.artist?.name ?? "nobody"): \(album.price)")
         }
 
-        // A change waits on the device as a pending operation. This one is against a rule that only the back end knows.
+        // Rules of the model are checked at once.
         guard let album = try await Album.findByPrimaryKey(1, in: records) else { return print("there is no album 1") }
         album.price = -5
-        try await album.save()
-        try await album.submitPending()
+        do { try await album.save() } catch { print(error) }
+
+        // A change waits on the device as a pending operation. This one is against a rule that only the back end knows.
+        guard let customer = try await Customer.findByPrimaryKey(1, in: records) else { return print("there is no customer 1") }
+        customer.email = "lars.holm@example.com"
+        try await customer.save()
+        try await customer.submitPending()
         try await records.synchronize()
 
         // A rejection is a result and no error: the change is still here, with the reason.
-        try await album.refresh()
-        print("album 1 is \(album.state), the price \(album.price)")
-        if let record = try await album.logRecords().first { print("  \(record.code): \(record.message)") }
+        try await customer.refresh()
+        print("\(customer.name) is \(customer.state), the address \(customer.email ?? "none")")
+        if let record = try await customer.logRecords().first { print("  \(record.code): \(record.message)") }
 
         // The repair: another value for the same change.
-        album.price = 19.5
-        try await album.save()
-        try await album.submitPending()
+        customer.email = "aoife@example.com"
+        try await customer.save()
+        try await customer.submitPending()
         try await records.synchronize()
-        try await album.refresh()
-        print("album 1 is \(album.state), the price \(album.price)")
+        try await customer.refresh()
+        print("\(customer.name) is \(customer.state), the address \(customer.email ?? "none")")
 
         try await records.closeConnection()
         try await application.close()
