@@ -140,7 +140,7 @@ import Testing
             WorklightConfiguration(applications: [WorklightApplication(id: "A", userRealm: "none")]),
             WorklightConfiguration(applications: [], realms: [.form("wl_antiXSRFRealm")]),
             WorklightConfiguration(
-                applications: [], adapters: [WorklightAdapter("A", procedures: ["p": WorklightProcedure(realm: "none") { _ in nil }])]),
+                applications: [], adapters: [WorklightAdapter("A", procedures: ["p": WorklightProcedure(realm: "none") { _ in .null }])]),
         ])
     func names(configuration: WorklightConfiguration) throws {
         let directory = try TemporaryDirectory()

@@ -74,7 +74,7 @@ import Testing
         #expect(
             try call("quotes", "[1]").object == [
                 "isSuccessful": true,
-                "resultSet": [["id": 1, "name": "IBM", "price": .number("65.5")], ["id": 2, "name": "X", "price": nil]],
+                "resultSet": [["id": 1, "name": "IBM", "price": .number("65.5")], ["id": 2, "name": "X", "price": .null]],
             ])
         #expect(try call("quotes", "[3]")["resultSet"] == [])
         #expect(try call("rename", "[\"Y'; DROP TABLE quote\",2]")["updateStatementResult"] == ["updateCount": 1])
@@ -113,7 +113,7 @@ import Testing
             try client.call("kinds", adapter: "ERP")["resultSet"] == [
                 [
                     "flag": true, "exact": .number("12345678901234567.25"), "tree": ["a": [1]], "small": 7, "bytes": "00ff", "nan": "NaN",
-                    "day": "2026-11-24", "nothing": nil,
+                    "day": "2026-11-24", "nothing": .null,
                 ]
             ])
         #expect(try client.call("add", "[3,\"new\"]", adapter: "ERP")["resultSet"] == [["id": 3, "name": "new"]])

@@ -186,7 +186,7 @@ import Testing
     @Test(
         "WL-120: a message is confirmed by text, number or object; a wrong one is challenged again",
         arguments: [
-            ("17", true), (17, true), (["messageId": "17"], true), (["messageId": 17], true), ("18", false), (18, false), ([:], false), (nil, false),
+            ("17", true), (17, true), (["messageId": "17"], true), (["messageId": 17], true), ("18", false), (18, false), ([:], false), (.null, false),
         ] as [(JSONValue, Bool)])
     func confirm(answer: JSONValue, isRight: Bool) throws {
         let client = try face.connectedClient()
@@ -206,7 +206,7 @@ import Testing
         for name in ["init", "query", "heartbeat"] {
             let response = try client.send(name)
             #expect(response.status == 403)
-            let reason: JSONValue = ["message": "Please upgrade", "downloadLink": link.map { .string($0) } ?? nil]
+            let reason: JSONValue = ["message": "Please upgrade", "downloadLink": link.map { .string($0) } ?? .null]
             #expect(response["WL-Authentication-Failure"] == ["wl_remoteDisableRealm": reason])
             #expect(response.header("www-authenticate") == nil)
         }

@@ -45,7 +45,7 @@ import Testing
         #expect(
             try client.call("quotes", "[1]").object == [
                 "isSuccessful": true,
-                "resultSet": [["id": 1, "name": "IBM", "price": .number("65.5")], ["id": 2, "name": "X", "price": nil]],
+                "resultSet": [["id": 1, "name": "IBM", "price": .number("65.5")], ["id": 2, "name": "X", "price": .null]],
             ])
         #expect(try client.call("rename", "[\"Y'; DROP TABLE quote\",2]")["updateStatementResult"] == ["updateCount": 1])
         #expect(try client.call("quotes", "[2]")["resultSet"]?[0]?["name"] == "Y'; DROP TABLE quote")
@@ -162,7 +162,7 @@ import Testing
         let received = RecordedLines()
         let own = try Face { configuration in
             let procedure = WorklightProcedure { invocation in
-                received.add("\(invocation.parameters[0]["deviceId"] ?? nil) \(invocation.parameters[1])")
+                received.add("\(invocation.parameters[0]["deviceId"] ?? .null) \(invocation.parameters[1])")
                 return ["isSuccessful": true]
             }
             configuration.adapters.append(WorklightAdapter("WLClientLogReceiver", procedures: ["log": procedure]))

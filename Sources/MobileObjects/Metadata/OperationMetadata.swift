@@ -71,8 +71,7 @@ public struct ParameterMetadata: Sendable {
         length = attribute?.length ?? model.length
         let storage = attribute?.storage ?? Storage(AttributeModel(ofParameter: model))
         self.storage = storage
-        // Written in full, because a bare `nil` would be the value null.
-        let without: AttributeValue? = model.isNullable ? .some(.null) : Optional<AttributeValue>.none
+        let without: AttributeValue? = model.isNullable ? .null : nil
         defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? without
         self.attribute = attribute?.name
         attributeIndex = attribute?.index

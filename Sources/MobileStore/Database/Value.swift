@@ -2,6 +2,8 @@
 ///
 /// Two values are equal when SQLite's are: texts and blobs by their bytes, so that "é" as one scalar and as two are different texts; 0.0 and -0.0 are equal.
 /// NaN, which SQLite stores as NULL, is equal to NaN. An integer and a real are different values, also 1 and 1.0.
+///
+/// `nil` is not a literal of this type, write ``null``: of a literal, `isKnown ? value : nil` would be NULL where an optional is meant.
 public enum Value: Sendable, Hashable {
     /// NULL.
     case null
@@ -46,11 +48,9 @@ extension Value {
     }
 }
 
-extension Value: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+extension Value: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByStringInterpolation
 {
-    /// NULL.
-    public init(nilLiteral: ()) { self = .null }
     /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
     /// A real.

@@ -6,6 +6,8 @@
 ///
 /// Two values are equal when their texts are, byte by byte: "é" as one scalar and as two are different strings, as for the database and the server. The
 /// order of an object's members does not count. A number with another text, such as 1.0 and 1.00, is another value.
+///
+/// `nil` is not a literal of this type, write ``null``: of a literal, `isKnown ? value : nil` would be null where an optional is meant.
 public enum JSONValue: Sendable, Hashable {
     case null
     case boolean(Bool)
@@ -123,10 +125,9 @@ extension JSONValue {
     }
 }
 
-extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByStringInterpolation
 {
-    public init(nilLiteral: ()) { self = .null }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(stringLiteral value: String) { self = .string(value) }

@@ -26,11 +26,9 @@ package enum PostgreSQLValue: Sendable, Hashable {
     case blob([UInt8])
 }
 
-extension PostgreSQLValue: ExpressibleByNilLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
+extension PostgreSQLValue: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByStringInterpolation
 {
-    /// NULL.
-    package init(nilLiteral: ()) { self = .null }
     /// An integer.
     package init(integerLiteral value: Int64) { self = .integer(value) }
     /// A real.

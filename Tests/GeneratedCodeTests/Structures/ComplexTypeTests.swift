@@ -79,10 +79,10 @@ import Testing
         #expect(ticket.requester != nil && ticket.related == nil)
         try ticket.setValue(.json("{\"fname\":\"A\"}"), "requester")
         #expect(ticket.requester?.fname == "A")
-        try ticket.setValue(nil, "requester")
+        try ticket.setValue(.null, "requester")
         #expect(ticket.requester == nil)
         let operation = CustomerOtherOperation(in: remedy.package)
-        #expect(throws: ObjectError.self) { try operation.setValue(nil, "visits") }
+        #expect(throws: ObjectError.self) { try operation.setValue(.null, "visits") }
         #expect(throws: ObjectError.self) { try operation.setValue(.json("[null]"), "visits") }
         try operation.setValue(.json("[{\"id\":4}]"), "visits")
         #expect(operation.visits.map(\.id_) == [4])

@@ -42,7 +42,7 @@ import Testing
             (.noSuchClass, #"package Helpdesk:1.0 has no object "Tickt""#, { _ = try desk.database.entity("Tickt") }),
             (.noSuchAttribute, #"object "Ticket" has no attribute "town""#, { _ = try ticket.value("town") }),
             (.noSuchAttribute, #"object "Ticket" has no attribute "town""#, { try ticket.setValue("x", "town") }),
-            (.invalidValue, "Ticket.company: null, expected string", { try ticket.setValue(nil, "company") }),
+            (.invalidValue, "Ticket.company: null, expected string", { try ticket.setValue(.null, "company") }),
             (.noSuchOperation, #"object "Ticket" has no operation "close""#, { try ticket.call("close") }),
             (.noSuchOperation, #"object "Ticket" has no operation "create""#, { try ticket.call("create") }),
             (.noSuchOperation, #"object "Ticket" has no operation "close""#, { try tickets.call("close") }),

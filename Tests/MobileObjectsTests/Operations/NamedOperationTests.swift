@@ -85,14 +85,14 @@ import Testing
         try ticket.cancelPending()
         let missing = ObjectError.of { try ticket.call("move") }
         #expect(missing?.code == .noSuchParameter && missing?.message == #"operation "move": the parameter "stops" is missing"#)
-        let null = ObjectError.of { try ticket.call("move", ["stops": nil]) }
+        let null = ObjectError.of { try ticket.call("move", ["stops": .null]) }
         #expect(null?.code == .invalidValue && null?.message == #"parameter "stops" of operation "move": null, expected int[]"#)
         let wrong = ObjectError.of { try ticket.call("move", ["stops": "text"]) }
         #expect(wrong?.message == #"parameter "stops" of operation "move": the string "text", expected int[]"#)
         #expect(!ticket.isPending && ticket.state == .unchanged)
         #expect(try desk.shop.count("Ticket_os") == 0)
         let new = try desk.newTicket()
-        try new.call("submit", ["auth": nil, "groups": try .encoded(["a", nil] as [String?]), "action": "", "day": nil])
+        try new.call("submit", ["auth": .null, "groups": try .encoded(["a", nil] as [String?]), "action": "", "day": .null])
         #expect(try desk.pendingOperation(1000) == #"submit {"auth":null,"groups":"[\"a\",null]","action":"","day":null}"#)
     }
 

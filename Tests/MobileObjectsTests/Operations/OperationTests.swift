@@ -206,7 +206,7 @@ import Testing
     @Test("a value of another type, out of range, or null where that is not allowed is refused and leaves the attribute alone")
     func invalidValues() throws {
         let customer = try imported()
-        for (name, value) in [("name", 5), ("name", nil), ("credit", .decimal(Decimal(string: "1.234")!)), ("since", "soon")]
+        for (name, value) in [("name", 5), ("name", .null), ("credit", .decimal(Decimal(string: "1.234")!)), ("since", "soon")]
             as [(String, AttributeValue)]
         {
             let error = #expect(throws: ObjectError.self) { try customer.set(name, value) }

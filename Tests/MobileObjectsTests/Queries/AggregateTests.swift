@@ -50,7 +50,7 @@ import Testing
     @Test("QRY-24 QRY-25 QRY-26: of no rows there is a count of 0, and null else")
     func nothing() throws {
         let query = Query().select("count(*), MAX(a.int), SUM(a.int), AVG(a.decimal)").from("AllType", "a").where(.equal("id", 99))
-        #expect(try samples.rows(query) == [[0, nil, nil, nil]])
+        #expect(try samples.rows(query) == [[0, .null, .null, .null]])
     }
 
     @Test(

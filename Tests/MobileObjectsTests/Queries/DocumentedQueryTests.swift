@@ -53,7 +53,7 @@ import Testing
         both.add(.equal("c.fname", "Douglas"))
         both.add(.equal("c.lname", "Smith"))
         query.testCriteria = .composite(both)
-        #expect(try samples.rows(query) == [["Douglas", "Smith", nil, "Central"]])
+        #expect(try samples.rows(query) == [["Douglas", "Smith", .null, "Central"]])
         let short = Query().select("c.fname,c.lname,s.order_date,s.region").from("Customer", "c").join("SalesOrder", "s", "s.cust_id", "c.id")
             .where(.equal("c.fname", "Douglas").and(.equal("c.lname", "Smith")))
         #expect(short == query)

@@ -37,7 +37,7 @@ import Testing
         #expect(try shop.database.personalizationValues.isEmpty)
         try parameters.save()
         #expect(
-            try shop.database.personalizationValues == ["region": "NORTH", "password": nil]
+            try shop.database.personalizationValues == ["region": "NORTH", "password": .null]
                 || shop.database.personalizationValues == ["region": "NORTH"])
         try parameters.setValue("WEST", "region")
         #expect(try shop.database.personalization.value("region") == "NORTH")
@@ -58,7 +58,7 @@ import Testing
         #expect(try again.personalization.value("region") == "WEST" && again.personalization.value("password") == .null)
         try again.close()
         #expect(#expect(throws: ObjectError.self) { try parameters.setValue("x", "colour") }?.code == .noSuchParameter)
-        #expect(#expect(throws: ObjectError.self) { try parameters.setValue(nil, "region") }?.code == .invalidValue)
+        #expect(#expect(throws: ObjectError.self) { try parameters.setValue(.null, "region") }?.code == .invalidValue)
     }
 }
 

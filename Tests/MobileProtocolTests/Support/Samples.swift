@@ -10,7 +10,7 @@ enum Samples {
         .header(
             SynchronizeHeader(
                 client: "6f9619ff", package: "CRM:1.0", groups: ["default", "prices"], tokens: ["default": token],
-                subscriptions: ["Customer": [["region": "NORTH"], ["region": nil]]], personalization: ["region": "NORTH"],
+                subscriptions: ["Customer": [["region": "NORTH"], ["region": .null]]], personalization: ["region": "NORTH"],
                 settledBelow: 7, keysLeft: 50, keyClaims: [1 << 62, .max - 65_535])),
         .operation(
             OperationFrame(
@@ -18,7 +18,7 @@ enum Samples {
                 attributes: ["name": "Harbour \"Foods\" \u{1F41F}", "creditLimit": .number("1200.50")], refs: ["region": 3])),
         .operation(
             OperationFrame(
-                id: 8, object: "SalesOrder", change: .create, batch: 7, key: 1002, attributes: ["total": 0], refs: ["customer": 1001, "other": nil])),
+                id: 8, object: "SalesOrder", change: .create, batch: 7, key: 1002, attributes: ["total": 0], refs: ["customer": 1001, "other": .null])),
         .largeValue(LargeValuePart(object: "SalesOrder", attribute: "scan", owner: .operation(id: 8), length: 5)),
         .data([1, 2, 3]), .data([4, 5]), .partEnd(.bytes(5)),
         .largeValue(LargeValuePart(object: "SalesOrder", attribute: "notes", owner: .operation(id: 8), length: nil)),

@@ -74,7 +74,7 @@ import Testing
         let device = try device(kind)
         let results = try device.synchronize([
             device.create("Booking", ["id": 6, "room": 1, "start": "2024-03-02T13:00:00.000Z"]),
-            device.update("Booking", where: "id", is: 1, set: ["room": nil, "start": nil], primaryKey: ["id": 1]),
+            device.update("Booking", where: "id", is: 1, set: ["room": .null, "start": .null], primaryKey: ["id": 1]),
         ]).results
         #expect(results.map(\.outcome) == [.rejected, .accepted] && results[0].message.contains("no row that this one refers to"))
         #expect(try bookings(device) == Array(repeating: nil, count: 6))

@@ -110,7 +110,7 @@ import Testing
             #expect(throws: ProtocolError.self) { try SynchronizeHeader(json: ["version": 2, "cid": "c", "pkg": "p:1", "held": held]) }
         }
         for part: JSONObject in [
-            ["length": nil, "submitted": 7], ["length": 1, "submitted": 7, "name": .string(String(repeating: "a", count: 64)), "grant": "1.b"],
+            ["length": .null, "submitted": 7], ["length": 1, "submitted": 7, "name": .string(String(repeating: "a", count: 64)), "grant": "1.b"],
         ] {
             var members: JSONObject = ["object": "o", "attribute": "a", "key": 1, "compression": "none"]
             for member in part { members[member.key] = member.value }

@@ -77,7 +77,7 @@ final class Face {
                     ]
                 },
                 "mine": WorklightProcedure(realm: "form") {
-                    ["user": .string($0.user(in: "form") ?? ""), "role": $0.identities["form"]?["attributes"]?["role"] ?? nil]
+                    ["user": .string($0.user(in: "form") ?? ""), "role": $0.identities["form"]?["attributes"]?["role"] ?? .null]
                 },
                 "adapterMine": WorklightProcedure(realm: "adapter") { ["user": .string($0.user(in: "adapter") ?? "")] },
                 "long": WorklightProcedure { _ in ["isSuccessful": true, "text": .string(String(repeating: "x", count: 5000))] },

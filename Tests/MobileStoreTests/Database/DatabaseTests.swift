@@ -17,7 +17,7 @@ import Testing
             try connection.execute("INSERT INTO t VALUES (?, ?), (?, ?)", [1, "one", 2, .null])
         }
         #expect(changes == 2)
-        #expect(try database.read { try $0.rows("SELECT * FROM t") } == [[1, "one"], [2, nil]])
+        #expect(try database.read { try $0.rows("SELECT * FROM t") } == [[1, "one"], [2, .null]])
     }
 
     @Test func `a write that throws leaves everything as it was`() throws {

@@ -44,7 +44,7 @@ import Testing
             }
             try connection.addFunction("refuse", argumentCount: 1) { throw StoreError(.misuse, "not \($0[0].text ?? "this")") }
         }
-        let values: [Value] = [nil, 7, 2.5, "", "añ€😀", .blob([]), .blob([0, 255]), .integer(.min), "with\u{0}zero"]
+        let values: [Value] = [.null, 7, 2.5, "", "añ€😀", .blob([]), .blob([0, 255]), .integer(.min), "with\u{0}zero"]
         try database.write { connection in
             try connection.execute("CREATE TABLE t(a)")
             for value in values { try connection.execute("INSERT INTO t VALUES (same(?))", [value]) }
@@ -114,7 +114,7 @@ import Testing
                 prepare: { try $0.attach("/no/such.db", as: "x") },
                 message: "open a connection: attach \"/no/such.db\": unable to open database: /no/such.db"),
             Refusal(prepare: { try $0.attach("a\u{0}b", as: "x") }, message: "attach \"a\u{0}b\": it has a zero byte"),
-            Refusal(prepare: { try $0.addFunction("f", argumentCount: 1 << 40) { _ in nil } }, message: "function f: too many arguments"),
+            Refusal(prepare: { try $0.addFunction("f", argumentCount: 1 << 40) { _ in .null } }, message: "function f: too many arguments"),
         ] {
             let error = #expect(throws: StoreError.self) { _ = try open(refusal.prepare) }
             // The core's messages end at a zero byte.

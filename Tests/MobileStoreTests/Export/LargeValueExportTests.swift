@@ -23,7 +23,7 @@ import Testing
         try store.database.write { try $0.execute("INSERT INTO t(picture) VALUES (NULL)") }
         let text = try export(store, "SELECT id, picture, 'x' FROM t ORDER BY id", [1: .base64])
         let rows = try #require(try JSONValue(parsing: text).array)
-        #expect(rows.count == 2 && rows[1] == [2, nil, "x"] && rows[0][2] == "x")
+        #expect(rows.count == 2 && rows[1] == [2, .null, "x"] && rows[0][2] == "x")
         try store.database.write { connection in
             try connection.execute("CREATE TABLE back(id INTEGER PRIMARY KEY, picture BLOB, x TEXT)")
             var options = ImportOptions()

@@ -42,7 +42,7 @@ import Testing
         #expect((second.rows, second.inserted, second.updated) == (2, 1, 1))
         #expect(
             try rows() == [
-                [1, "Harbour Foods", nil, 7], [2, "Mill & Sons", "Cork", 7], [3, nil, "Galway", 8],
+                [1, "Harbour Foods", .null, 7], [2, "Mill & Sons", "Cork", 7], [3, .null, "Galway", 8],
             ])
     }
 
@@ -67,13 +67,13 @@ import Testing
         let result = try importing(#"[[0,"zero",null],[1,"a2","b"],[2,"theirs","e"]]"#, .upsert, options)
         #expect((result.rows, result.inserted, result.updated, result.diverted) == (3, 0, 1, 2))
         #expect(try rows() == [[1, "a2", "b", 0], [2, "mine", "d", 0]])
-        #expect(try rows("customer_os") == [[0, "zero", nil, 1, 1], [2, "theirs", "e", 1, 1]])
+        #expect(try rows("customer_os") == [[0, "zero", .null, 1, 1], [2, "theirs", "e", 1, 1]])
 
         options.pending?.assignments = [("sv", 2), ("im", 1)]
         let deleted = try importing("[[1],[2]]", .delete, options)
         #expect((deleted.rows, deleted.deleted, deleted.diverted) == (2, 1, 1))
         #expect(try rows() == [[2, "mine", "d", 0]])
-        #expect(try rows("customer_os") == [[0, "zero", nil, 1, 1], [2, "theirs", "e", 2, 1]])
+        #expect(try rows("customer_os") == [[0, "zero", .null, 1, 1], [2, "theirs", "e", 2, 1]])
     }
 
     @Test func `an error names row, column and byte, and leaves the table as it was`() throws {
@@ -105,7 +105,7 @@ import Testing
             let many = (1...2000).map { "[\($0),\"name\",\"city\"]" }.joined(separator: ",")
             try kept?.push(Array("[\(many),".utf8))
         }
-        #expect(try rows() == [[9, nil, nil, 0]])
+        #expect(try rows() == [[9, .null, .null, 0]])
         let error = #expect(throws: StoreError.self) { try kept?.finish() }
         #expect(error?.code == .misuse)
     }

@@ -109,7 +109,7 @@ import Testing
                 #expect((result.rows, result.diverted, result.bytes, result.inflatedBytes) == (3, 1, Int64(input.count), Int64(bytes.count)))
                 #expect(
                     try database.read { try $0.rows("SELECT * FROM item") } == [
-                        [1, "first", 150, nil], [2, "two", 200, "mine"], [3, "third", 300, nil],
+                        [1, "first", 150, .null], [2, "two", 200, "mine"], [3, "third", 300, .null],
                     ])
                 #expect(try database.read { try $0.rows("SELECT * FROM item_os") } == [[2, "theirs", 200, "x", 1]])
             }
@@ -218,7 +218,7 @@ import Testing
                     try importer.push(Array(text.utf8))
                     try importer.finish()
                 }
-                #expect(try connection.rows("SELECT code, n FROM \(table) ORDER BY 1") == [["a", 1], ["b", 3], ["c", nil]])
+                #expect(try connection.rows("SELECT code, n FROM \(table) ORDER BY 1") == [["a", 1], ["b", 3], ["c", .null]])
             }
         }
     }

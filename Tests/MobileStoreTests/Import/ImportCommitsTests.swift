@@ -156,7 +156,7 @@ import Testing
             try importer.push(Array(#"[[5,"theirs"],["x","theirs"],["5","later"],["07","new"],[1.5,"other"],[7.0,"seven"]]"#.utf8))
             let result = try importer.finish()
             #expect((result.diverted, result.inserted, result.updated) == (3, 2, 1))
-            #expect(try connection.rows("SELECT * FROM word_os ORDER BY 1") == [["5", "later"], ["7", nil], ["x", "theirs"]])
+            #expect(try connection.rows("SELECT * FROM word_os ORDER BY 1") == [["5", "later"], ["7", .null], ["x", "theirs"]])
         }
     }
 }

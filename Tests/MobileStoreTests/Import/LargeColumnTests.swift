@@ -24,8 +24,8 @@ import Testing
             #expect(result.rows == 7)
             let small = try store.database.read { try $0.rows("SELECT id, title, pages FROM doc ORDER BY id") }
             #expect(small.map { $0[0] } == [1, 2, 3, 4, 5, 6, 7])
-            #expect(small.map { $0[1] } == ["one", "two", "three", "four", nil, .text(String(repeating: "long ", count: 5000)), nil])
-            #expect(small.map { $0[2] } == [15, 20, 30, 40, nil, nil, nil])
+            #expect(small.map { $0[1] } == ["one", "two", "three", "four", .null, .text(String(repeating: "long ", count: 5000)), .null])
+            #expect(small.map { $0[2] } == [15, 20, 30, 40, .null, .null, .null])
             let ids = try (1...7).map { try store.ids($0) }
             #expect(try ids.map { try store.text($0.body) } == [text, nil, "short", text, "", text, nil])
             #expect(try ids.map { try store.bytes($0.picture) } == [picture, [], [65, 66], picture, nil, nil, picture])

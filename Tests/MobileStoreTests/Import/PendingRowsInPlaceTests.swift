@@ -8,7 +8,7 @@ import Testing
     let directory: TemporaryDirectory
     let database: Database
     let pending: [[Value]] = [
-        [3, "mine", nil, .blob([0, 255]), 2], [7, "", 1.5, .text("a\u{0}b"), 2], [5_000_000_000, nil, -4, .blob([]), 1],
+        [3, "mine", .null, .blob([0, 255]), 2], [7, "", 1.5, .text("a\u{0}b"), 2], [5_000_000_000, .null, -4, .blob([]), 1],
     ]
 
     init() throws {
@@ -42,7 +42,7 @@ import Testing
         }
         #expect(counts == [3])
         #expect((result.rows, result.inserted, result.updated, result.diverted) == (5005, 5003, 0, 2))
-        let others: [[Value]] = [[1, "one", nil, nil, 0], [4, "four", nil, nil, 0], [9, "nine", nil, nil, 0]]
+        let others: [[Value]] = [[1, "one", .null, .null, 0], [4, "four", .null, .null, 0], [9, "nine", .null, .null, 0]]
         let rows = try database.read { try $0.rows("SELECT * FROM item WHERE id > 0 ORDER BY id") }
         #expect(rows == (pending + others).sorted { $0[0].integer ?? 0 < $1[0].integer ?? 0 })
     }

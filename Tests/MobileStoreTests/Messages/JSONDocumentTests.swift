@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func `a value is written as it describes itself`() throws {
-        let value: JSONValue = ["a": [1, nil, true, "x\"\n\u{1}ü€😀", ["b": [:]]], "": [], "n": try JSONValue(parsing: "12.340")]
+        let value: JSONValue = ["a": [1, .null, true, "x\"\n\u{1}ü€😀", ["b": [:]]], "": [], "n": try JSONValue(parsing: "12.340")]
         #expect(try text { writer throws(StoreError) in try writer.value(value) } == value.description)
         #expect(try text { writer throws(StoreError) in try writer.number(0.1) } == "0.1")
     }

@@ -23,7 +23,7 @@ import Testing
         while let page = try pages.next() {
             sizes.append(page.count)
             for row in page {
-                let expected: [Value] = [.integer(next), .integer(next << 33), 1.5, .text("text \(next) ü"), .blob([0, 1, 2]), nil]
+                let expected: [Value] = [.integer(next), .integer(next << 33), 1.5, .text("text \(next) ü"), .blob([0, 1, 2]), .null]
                 #expect(row.values == expected)
                 next += 1
             }

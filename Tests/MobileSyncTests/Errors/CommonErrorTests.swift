@@ -179,6 +179,6 @@ import Testing
         #expect(throws: ObjectError.self) { try customer.update() }
         customer.email = String(repeating: "é", count: 80)
         try customer.update()
-        expect(/.* null, expected string \(ObjectError 2006\)\. .*/, try error { try customer.setValue(nil, "name") })
+        expect(/.* null, expected string \(ObjectError 2006\)\. .*/, try error { try customer.setValue(.null, "name") })
     }
 }

@@ -48,7 +48,7 @@ extension PostgreSQLTests {
             }
             try pool.withConnection { connection throws in
                 #expect(!connection.isInTransaction)
-                #expect(try connection.first("SELECT current_user, current_setting('timezone'), to_regclass('t')::text") == ["postgres", "UTC", nil])
+                #expect(try connection.first("SELECT current_user, current_setting('timezone'), to_regclass('t')::text") == ["postgres", "UTC", .null])
                 #expect(try connection.first("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND pid = pg_backend_pid()") == [0])
                 #expect(try connection.first("SELECT count(*) FROM pg_cursors WHERE name = 'c'") == [0])
                 #expect(try connection.first("SELECT count(*) FROM pg_listening_channels()") == [0])

@@ -23,7 +23,7 @@ extension PostgreSQLTests {
         @Test("every kind of value arrives, with characters that the format uses itself")
         func values() throws {
             let rows: [[PostgreSQLValue]] = [
-                [1, "\\N\t\r\n\\.'\"ü🌍\u{8}\u{b}", .blob((0...255).map { $0 }), 0.1, "12.50", "2026-11-23"], [2, nil, nil, nil, nil, nil],
+                [1, "\\N\t\r\n\\.'\"ü🌍\u{8}\u{b}", .blob((0...255).map { $0 }), 0.1, "12.50", "2026-11-23"], [2, .null, .null, .null, .null, .null],
                 [3, "", .blob([]), .real(-.infinity), "-0.000000000000000001", "0001-01-01"],
                 [4, "\\.", .blob([92, 46]), 1e-300, "1", "9999-12-31"],
                 [5, "\\N", .blob([0]), -0.0, "0", "2000-02-29"],

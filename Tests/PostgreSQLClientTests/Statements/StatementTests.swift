@@ -61,8 +61,8 @@ extension PostgreSQLTests {
                     """)
             let insert = "INSERT INTO child VALUES (?1, ?2, ?3, ?4)"
             let cases: [([PostgreSQLValue], PostgreSQLError.Violation.Kind, String?, String?)] = [
-                ([1, nil, 1, "b"], .unique, "child_key", nil), ([2, 7, 1, "b"], .foreignKey, "child_parent", nil),
-                ([2, nil, 0, "b"], .check, "child_age", nil), ([2, nil, 1, nil], .notNull, nil, "name"),
+                ([1, .null, 1, "b"], .unique, "child_key", nil), ([2, 7, 1, "b"], .foreignKey, "child_parent", nil),
+                ([2, .null, 0, "b"], .check, "child_age", nil), ([2, .null, 1, .null], .notNull, nil, "name"),
             ]
             for (values, kind, constraint, column) in cases {
                 let error = #expect(throws: PostgreSQLError.self) { try connection.execute(insert, values) }

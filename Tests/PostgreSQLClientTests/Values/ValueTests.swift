@@ -25,7 +25,7 @@ extension PostgreSQLTests {
                 ("2026-11-23 06:05:24.25", "timestamp", "2026-11-23 06:05:24.25"),
                 ("2026-11-23T06:05:24+02:00", "timestamptz", "2026-11-23 04:05:24+00"), ("{\"a\": 1}", "jsonb", "{\"a\": 1}"),
                 ("123456789012345678901234567890.5", "numeric", "123456789012345678901234567890.5"), ("{1,2}", "integer[]", "{1,2}"),
-                (nil, "bigint", nil), (nil, "text", nil), (nil, "bytea", nil),
+                (.null, "bigint", .null), (.null, "text", .null), (.null, "bytea", .null),
             ] as [(PostgreSQLValue, String, PostgreSQLValue)])
         func roundTrip(value: PostgreSQLValue, type: String, expected: PostgreSQLValue) throws {
             // Alone the value is binary where that is possible; next to a numeric it is text.

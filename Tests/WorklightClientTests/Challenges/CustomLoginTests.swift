@@ -134,7 +134,7 @@ import WorklightClient
         try StrictServer { request, number in
             switch request.name {
             case "/Demo/invoke": return answers[min(number, answers.count - 1)]
-            case "query": return number == 0 ? .json(["authRequired": true, "errorMessage": nil, "isSuccessful": true]) : .success
+            case "query": return number == 0 ? .json(["authRequired": true, "errorMessage": .null, "isSuccessful": true]) : .success
             default: throw StrictServer.Unscripted()
             }
         }

@@ -143,7 +143,7 @@ import Testing
                 handler.submitChallengeAnswer("right")
             })
         client.addGlobalHeader("X-Always", value: "yes")
-        let data = WLProcedureInvocationData(adapter: "Stock", procedure: "quote", parameters: ["IBM", 7, .number("65.878"), true, nil, ["a": [1]]])
+        let data = WLProcedureInvocationData(adapter: "Stock", procedure: "quote", parameters: ["IBM", 7, .number("65.878"), true, .null, ["a": [1]]])
         let response = try await client.invokeProcedure(data, options: WLProcedureOptions(invocationContext: "mine", compressResponse: true))
         let requests = server.requests("query")
         #expect(requests.count == 2)

@@ -128,7 +128,7 @@ import WorklightClient
     @Test("WLD-51: APP_VERSION_ACCESS_DENIAL, for a disabled version")
     func applicationVersionDenied() async throws {
         let server = try server { _ in
-            .json(["WL-Authentication-Failure": ["wl_remoteDisableRealm": ["message": "Please upgrade", "downloadLink": nil]]], status: 403)
+            .json(["WL-Authentication-Failure": ["wl_remoteDisableRealm": ["message": "Please upgrade", "downloadLink": .null]]], status: 403)
         }
         #expect(await code(try server.connectedClient()) == .applicationVersionDenied)
         #expect(WLErrorCode.applicationVersionDenied.rawValue == 4)

@@ -31,7 +31,7 @@ import WorklightClient
     private func server() throws -> StrictServer {
         try StrictServer { request, number in
             guard request.name == "query" else { throw StrictServer.Unscripted() }
-            return .json(["isSuccessful": true, "call": .integer(Int64(number)), "n": request.parameters?.first ?? nil])
+            return .json(["isSuccessful": true, "call": .integer(Int64(number)), "n": request.parameters?.first ?? .null])
         }
     }
 

@@ -17,7 +17,7 @@ import WorklightClient
         "WL-101 WL-102 WLD-19 WLD-20: parameters arrive as the values that they are",
         arguments: [
             ([], "[]"), (["string", 7, .number("65.878"), true], "[\"string\",7,65.878,true]"),
-            ([false, 1, 0, nil, ["a": [1, ["b": nil]]], "ü\"\\\n"], "[false,1,0,null,{\"a\":[1,{\"b\":null}]},\"ü\\\"\\\\\\n\"]"),
+            ([false, 1, 0, .null, ["a": [1, ["b": .null]]], "ü\"\\\n"], "[false,1,0,null,{\"a\":[1,{\"b\":null}]},\"ü\\\"\\\\\\n\"]"),
             ([.integer(.max), .integer(.min), .number("1e300")], "[9223372036854775807,-9223372036854775808,1e300]"),
         ] as [([JSONValue], String)])
     func parameters(values: [JSONValue], text: String) async throws {
@@ -146,7 +146,7 @@ import WorklightClient
 
     @Test func `a result is read as a type of the application`() async throws {
         let server = try server(
-            .json(["isSuccessful": true, "resultSet": [["name": "IBM", "price": .number("65.878")], ["name": "X", "price": nil]]]))
+            .json(["isSuccessful": true, "resultSet": [["name": "IBM", "price": .number("65.878")], ["name": "X", "price": .null]]]))
         let client = try await server.connectedClient()
         let quotes = try await client.invokeProcedure(.total, as: [Quote].self, member: "resultSet")
         #expect(quotes == [Quote(name: "IBM", price: 65.878), Quote(name: "X", price: nil)])

@@ -43,7 +43,7 @@ import WorklightClient
     @Test(
         "WL-123 WLD-66 WLD-68 WLD-77: a token that the server does not have is sent once, an equal one is not; both make ready",
         arguments: [
-            ("", 1), ("other", 1), ("00ff", 0), (nil, 1),
+            ("", 1), ("other", 1), ("00ff", 0), (.null, 1),
         ] as [(JSONValue, Int)])
     func token(known: JSONValue, updates: Int) async throws {
         let server = try server(state(token: known))
@@ -120,7 +120,7 @@ import WorklightClient
             switch request.name {
             case "init": .json(state("00ff", ["a", "b"]))
             default:
-                .json(["isSuccessful": true, "notificationSubscriptionState": state("00ff", ["b", "c"])["notificationSubscriptionState"] ?? nil])
+                .json(["isSuccessful": true, "notificationSubscriptionState": state("00ff", ["b", "c"])["notificationSubscriptionState"] ?? .null])
             }
         }
         let client = try await readyClient(server, Listener())
@@ -176,7 +176,7 @@ import WorklightClient
 
     @Test(
         "WL-131: a payload without an alias is dropped",
-        arguments: [["folder": "inbox"], ["alias": nil], ["alias": ""], "no JSON", nil, 7] as [JSONValue])
+        arguments: [["folder": "inbox"], ["alias": .null], ["alias": ""], "no JSON", .null, 7] as [JSONValue])
     func withoutAlias(payload: JSONValue) async throws {
         let server = try server(state(token: "00ff", ["mail"]))
         let listener = Listener()

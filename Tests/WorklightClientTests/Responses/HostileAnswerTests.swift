@@ -23,7 +23,7 @@ import WorklightClient
     }
 
     @Test func `an answer that is cut at any byte is an unexpected error, and the next call succeeds`() async throws {
-        let reply = Reply.json(["isSuccessful": true, "text": "*/}{\"", "rows": [1, [2, nil]]])
+        let reply = Reply.json(["isSuccessful": true, "text": "*/}{\"", "rows": [1, [2, .null]]])
         for place in 0...reply.body.count {
             let client = try client({ $0 == 1 ? .cutDownload(after: place) : nil }) { _ in reply }
             try await client.connect()

@@ -94,7 +94,7 @@ final class SessionServer: Sendable {
 
     private func executed(_ request: StrictRequest, _ state: inout State, accepted: JSONObject = [:]) -> Reply {
         if request.name == "query", let number = request.parameters?.first?.integer { state.executed[number, default: 0] += 1 }
-        return .json(["isSuccessful": true, "WL-Authentication-Success": .object(accepted), "n": request.parameters?.first ?? nil])
+        return .json(["isSuccessful": true, "WL-Authentication-Success": .object(accepted), "n": request.parameters?.first ?? .null])
     }
 }
 
