@@ -33,14 +33,24 @@ struct TableChecks {
             }
             guard end < tokens.count else { return }
             let inner = tokens[(position + 2)..<end]
-            let text = inner.isEmpty ? "" : String(sql[inner[position + 2].range.lowerBound..<inner[end - 1].range.upperBound])
             let isNamed = position >= 2 && !tokens[position - 2].isQuoted && tokens[position - 2].text.caseInsensitivelyEquals("CONSTRAINT")
             conditions.append(
                 Condition(
-                    name: isNamed ? tokens[position - 1].text : nil, sql: text.split(whereSeparator: \.isWhitespace).joined(separator: " "),
+                    name: isNamed ? tokens[position - 1].text : nil, sql: Self.text(of: inner, in: sql),
                     words: inner.map(\.text)))
             position = end
         }
+    }
+
+    /// The source of tokens, with one space between two that are apart; literals stay as they are.
+    private static func text(of tokens: ArraySlice<Token>, in sql: String) -> String {
+        var text = "", end: String.Index?
+        for token in tokens {
+            if let end, end < token.range.lowerBound { text += " " }
+            text += sql[token.range]
+            end = token.range.upperBound
+        }
+        return text
     }
 
     struct Token {
