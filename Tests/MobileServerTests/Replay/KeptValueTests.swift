@@ -86,6 +86,16 @@ import Testing
         #expect(try device.server.backEndValue("SELECT count(*) FROM amount") == 0)
     }
 
+    @Test func `of a load that makes other values of its columns, the column's default is not judged`() throws {
+        var model = try Self.model.get()
+        model.objects[0].binding?.load = "SELECT id, price, code, active, nullif(day, 'someday') AS day FROM amount"
+        let tables = "CREATE TABLE amount (id INTEGER PRIMARY KEY, price NUMERIC, code TEXT, active TEXT, day DATE DEFAULT 'someday')"
+        let device = try TestDevice(TestServer(model: model, tables: tables, on: .sqlite))
+        try device.synchronize()
+        #expect(try device.synchronize([device.create("Amount", ["id": 1])]).results.map(\.outcome) == [.accepted])
+        #expect(device.rows("Amount", by: "id")[1]?["day"] == .null)
+    }
+
     @Test func `defaults that their attributes can hold are kept`() throws {
         let tables = """
             CREATE TABLE amount (id INTEGER PRIMARY KEY, price NUMERIC DEFAULT 1.5, code TEXT DEFAULT 'new', active TEXT DEFAULT 'yes',

@@ -29,14 +29,16 @@ struct KeptValues {
             else { return nil }
             return (attribute, json)
         }
+        // A load may make another value of the column.
+        guard isNew, object.load == nil else {
+            made = []
+            return
+        }
         let all = Set(attributes)
-        made =
-            !isNew
-            ? []
-            : object.model.attributes.filter { attribute in
-                guard !all.contains(attribute.name), !attribute.isLarge, object.tableColumn(attribute.name) != nil else { return false }
-                return object.expressions.made(of: attribute, object.column(attribute.name)) != nil
-            }
+        made = object.model.attributes.filter { attribute in
+            guard !all.contains(attribute.name), !attribute.isLarge, object.tableColumn(attribute.name) != nil else { return false }
+            return object.expressions.made(of: attribute, object.column(attribute.name)) != nil
+        }
     }
 
     /// The columns that the statement returns after its others: a comma and an expression for each value.
