@@ -55,8 +55,11 @@ struct TableChecks {
 
     struct Token {
         let text: String
-        let isQuoted: Bool
+        /// The first character of a quoted name or literal; nil for other tokens.
+        let quote: Character?
         let range: Range<String.Index>
+
+        var isQuoted: Bool { quote != nil }
     }
 
     /// Finds the tokens of a statement: words, quoted names and literals, and single other characters; comments are left out.
@@ -84,15 +87,15 @@ struct TableChecks {
                     }
                     text.append(found)
                 }
-                tokens.append(Token(text: text, isQuoted: true, range: start..<position))
+                tokens.append(Token(text: text, quote: character, range: start..<position))
             } else if character.isLetter || character.isNumber || character == "_" {
                 while position < sql.endIndex, sql[position].isLetter || sql[position].isNumber || "_$".contains(sql[position]) {
                     position = next(position)
                 }
-                tokens.append(Token(text: String(sql[start..<position]), isQuoted: false, range: start..<position))
+                tokens.append(Token(text: String(sql[start..<position]), quote: nil, range: start..<position))
             } else {
                 position = next(position)
-                if !character.isWhitespace { tokens.append(Token(text: String(character), isQuoted: false, range: start..<position)) }
+                if !character.isWhitespace { tokens.append(Token(text: String(character), quote: nil, range: start..<position)) }
             }
         }
         return tokens

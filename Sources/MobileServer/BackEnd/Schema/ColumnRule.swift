@@ -25,22 +25,10 @@ struct ColumnRule {
     /// - Returns: nil for a condition that is not simple, or about another column.
     init?(_ condition: String, column: String) {
         let tokens = TableChecks.tokens(of: condition, namesInBrackets: !condition.contains("ARRAY["))
-        let words = tokens.map { token in
-            token.isQuoted ? Word(text: token.text, quote: condition[token.range.lowerBound]) : Word(text: token.text, quote: nil)
-        }
-        guard take(words[...], column) else { return nil }
+        guard take(tokens[...], column) else { return nil }
     }
 
-    private struct Word {
-        let text: String
-        let quote: Character?
-
-        func `is`(_ word: String) -> Bool { quote == nil && text.caseInsensitivelyEquals(word) }
-
-        func isName(_ name: String) -> Bool { quote != "'" && text.caseInsensitivelyEquals(name) }
-    }
-
-    private typealias Words = ArraySlice<Word>
+    private typealias Words = ArraySlice<TableChecks.Token>
 
     /// Takes a condition, or several that hold together.
     private mutating func take(_ words: Words, _ column: String) -> Bool {
@@ -259,4 +247,10 @@ extension AttributeType {
 
 extension BackEndTable.Affinity {
     fileprivate var isNumber: Bool { [.integer, .real, .numeric].contains(self) }
+}
+
+extension TableChecks.Token {
+    fileprivate func `is`(_ word: String) -> Bool { !isQuoted && text.caseInsensitivelyEquals(word) }
+
+    fileprivate func isName(_ name: String) -> Bool { quote != "'" && text.caseInsensitivelyEquals(name) }
 }

@@ -50,21 +50,26 @@ extension PostgreSQLBackEndConnection {
             references: try references(of: found.id))
         table.leaveOutColumns(unreadable: Set(hidden))
         table.checks = try checks(of: found.id)
+        if !table.checks.isEmpty { try describeChecks(of: &table, found.id) }
+        try measureNumbers(of: &table)
+        return table
+    }
+
+    /// Finds whether conditions mean to a device what they mean to the database.
+    private func describeChecks(of table: inout DescribedTable, _ id: Value) throws {
         let isChanged = try rows(
             """
             SELECT 1 FROM pg_catalog.pg_class AS c WHERE c.oid = CAST(CAST(?1 AS BIGINT) AS OID) AND (c.relhasrules OR EXISTS (
                 SELECT 1 FROM pg_catalog.pg_trigger AS t WHERE t.tgtype & 2 <> 0 AND NOT t.tgisinternal
                     AND (t.tgrelid = c.oid OR t.tgrelid IN (SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = c.oid))))
-            """, [found.id])
+            """, [id])
         table.checksWrittenValues = isChanged.isEmpty
         let otherTexts = try rows(
             """
             SELECT 1 FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_collation AS l ON l.oid = a.attcollation
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND NOT l.collisdeterministic
-            """, [found.id])
+            """, [id])
         table.comparesBytes = otherTexts.isEmpty
-        try measureNumbers(of: &table)
-        return table
     }
 
     private func checks(of table: Value) throws -> [(columns: [String], sql: String)] {
