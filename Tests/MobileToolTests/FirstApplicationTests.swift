@@ -38,6 +38,17 @@ import Testing
         #expect(try made == text("Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json"))
     }
 
+    /// The command of the README.
+    @Test func `the demonstration goes through the sample, with a rule of the model and with a refusal of the database`() throws {
+        let folder = try TemporaryDirectory(), model = Repository.file("Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json").path
+        try makeDatabase(at: folder.file("records.db"))
+        let (status, output) = try Tool.run(["demo", "--model", model, "--backend", folder.file("records.db")])
+        #expect(status == 0, "\(output)")
+        #expect(output.contains("refused at once: Album.price: -1 is not allowed: at least 0.01"))
+        #expect(output.contains("a constraint was found: Customer.email = "), "\(output)")
+        #expect(output.contains("checked: 1 rejected") && output.contains("checked: both devices have the same"))
+    }
+
     @Test func `the application of the article prints what the article says, and runs again`() throws {
         let folder = try TemporaryDirectory(), model = Repository.file("Sources/Samples/FirstApplication/Sources/Shop/records.mbo.json").path
         try makeDatabase(at: folder.file("records.db"))

@@ -48,6 +48,19 @@ public struct AttributeMetadata: Sendable {
         defaultValue = model.defaultValue.flatMap { storage.attributeValue(ofDefault: $0) } ?? .null
     }
 
+    /// Returns the reason why `create()`, `update()` and `save()` refuse a value, such as `-1 is not allowed: at least 0.01`; nil where they take it. A form can
+    /// tell its user before it saves:
+    /// ```swift
+    /// if let reason = try Album.metadata.attribute(named: "price").refusal(of: .decimal(price)) { show(reason) }
+    /// ```
+    public func refusal(of value: AttributeValue) -> String? { checked(value).refusal }
+
+    /// Returns a value as stored, and the reason why it is not saved; NULL if the attribute cannot store it.
+    func checked(_ value: AttributeValue) -> (stored: Value, refusal: String?) {
+        guard let stored = storage.stored(value), isNullable || !stored.isNull else { return (.null, storage.misfit(value, type: "\(type)")) }
+        return (stored, Storage.excess(value, over: length) ?? allowedValues?.violation(value))
+    }
+
     /// Returns a value from the attribute's column as JSON: decimals with their point, binaries as base64.
     package func json(of stored: Value) -> JSONValue { storage.json(stored) }
 

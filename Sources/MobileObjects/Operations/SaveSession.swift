@@ -98,12 +98,8 @@ struct SaveSession {
         if isNew && attribute.needsValueAtCreate && !object.dirty.contains(attribute.index) { return .null }
         let value = object.meantValue(attribute)
         if attribute.isGenerated && isNew && value.isNull { return .null }
-        guard let stored = attribute.storage.stored(value), attribute.isNullable || !stored.isNull else {
-            throw object.badValue(value, attribute.index)
-        }
-        if let reason = Storage.excess(value, over: attribute.length) ?? attribute.allowedValues?.violation(value) {
-            throw ObjectError(.invalidValue, "\(object.metadata.name).\(attribute.name): \(reason)")
-        }
+        let (stored, refusal) = attribute.checked(value)
+        if let refusal { throw ObjectError(.invalidValue, "\(object.metadata.name).\(attribute.name): \(refusal)") }
         return stored
     }
 

@@ -15,34 +15,42 @@ struct BackEndTrials {
 
     func close() throws { try database.close() }
 
-    /// A change of one attribute that the back end refuses.
+    /// A change of one attribute that the back end refuses, and the device does not.
     struct Refusal {
         let attribute: AttributeMetadata
         let value: AttributeValue
+        /// The object whose value it is; nil where no object has it.
+        let other: GenericEntity?
         /// The message of SQLite.
         let reason: String
     }
 
     /// Finds a value that the back end refuses in `object`, among likely ones: negative numbers, unknown references, an unknown code, a missing
-    /// value.
-    func refusedUpdate(of object: GenericEntity) throws -> Refusal? {
+    /// value, and a value that another object has.
+    func refusedUpdate(of object: GenericEntity, another: GenericEntity?) throws -> Refusal? {
         // An attribute that a relationship fills follows the object at the other end, regardless of its own value.
         let filled = Set(object.metadata.relationships.filter { !$0.isMany }.flatMap { $0.mapping.map(\.source) })
         for attribute in object.metadata.attributes
         where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated && !filled.contains(attribute.index) {
-            for value in Self.suspects(for: attribute) {
+            for value in Self.suspects(for: attribute) where attribute.refusal(of: value) == nil {
                 if let reason = try refusal(of: update(object, attribute, value)) {
-                    return Refusal(attribute: attribute, value: value, reason: reason)
+                    return Refusal(attribute: attribute, value: value, other: nil, reason: reason)
                 }
+            }
+            if let value = another?.value(ofAttribute: attribute.index), !value.isNull, attribute.refusal(of: value) == nil,
+                let reason = try refusal(of: update(object, attribute, value))
+            {
+                return Refusal(attribute: attribute, value: value, other: another, reason: reason)
             }
         }
         return nil
     }
 
-    private static func suspects(for attribute: AttributeMetadata) -> [AttributeValue] {
+    /// Values that a back end, or a rule of the model, is likely to refuse.
+    static func suspects(for attribute: AttributeMetadata) -> [AttributeValue] {
         let nothing: [AttributeValue] = attribute.isNullable ? [.null] : []
         switch attribute.type {
-        case .byte: return [.integer(-1)] + nothing
+        case .byte: return [.integer(255), .integer(0)] + nothing
         case .short, .int, .long, .integer: return [.integer(-1), .integer(9_999)] + nothing
         case .decimal: return [.decimal(-1)] + nothing
         case .float, .double: return [.real(-1)] + nothing

@@ -12,9 +12,10 @@ extension ModelDemo {
         try device.application.stopConnection(timeout: .seconds(10))
         let editor = ModelEditor(package: device.package, trials: trials)
         var edits = ModelEdits()
+        try refuseByRule(editor)
         try refuse(editor, &edits)
         try create(editor, &edits)
-        if let (object, attribute, value) = try editor.acceptedUpdate(except: edits.refused?.object) {
+        if let (object, attribute, value) = try editor.acceptedUpdate(except: edits.refusing) {
             try object.setValue(value, attribute.name)
             state.add("changed in memory", object)
             try object.update()
@@ -22,7 +23,7 @@ extension ModelDemo {
             narrator.say("updated: \(object.title), \(attribute.name) is \"\(value)\" now")
             edits.updated = object
         }
-        if let object = try editor.deletable(except: [edits.refused?.object, edits.updated].compactMap { $0 }) {
+        if let object = try editor.deletable(except: edits.refusing + [edits.updated].compactMap { $0 }) {
             edits.deleted = (object.metadata, object.surrogateKey)
             narrator.say("deleted: \(object.title)")
             try object.delete()
@@ -33,6 +34,15 @@ extension ModelDemo {
         try streamPicture(except: edits)
         narrator.lines(state.newLines())
         return edits
+    }
+
+    private func refuseByRule(_ editor: ModelEditor) throws {
+        guard let (object, attribute, value) = try editor.brokenRule() else { return }
+        try object.setValue(value, attribute.name)
+        var reason = "it was accepted"
+        do { try object.update() } catch let error as ObjectError where error.code == .invalidValue { reason = error.message }
+        try narrator.check("the device itself refuses what breaks a rule of the model", reason != "it was accepted", reason)
+        narrator.say("refused at once: \(reason)")
     }
 
     private func refuse(_ editor: ModelEditor, _ edits: inout ModelEdits) throws {

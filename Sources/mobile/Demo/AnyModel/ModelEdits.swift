@@ -9,6 +9,9 @@ struct ModelEdits {
     var deleted: (entity: EntityMetadata, key: Int64)?
     /// Changed against a constraint found before.
     var refused: (object: GenericEntity, refusal: BackEndTrials.Refusal, before: AttributeValue)?
+
+    /// The objects that have to stay as they are for the refusal.
+    var refusing: [GenericEntity] { [refused?.object, refused?.refusal.other].compactMap { $0 } }
 }
 
 /// Finds objects to change.
@@ -23,12 +26,14 @@ struct ModelEditor {
     }
 
     /// An object with a text that may be changed, and the changed text.
-    func acceptedUpdate(except other: GenericEntity?) throws -> (GenericEntity, AttributeMetadata, AttributeValue)? {
+    func acceptedUpdate(except others: [GenericEntity]) throws -> (GenericEntity, AttributeMetadata, AttributeValue)? {
         for entity in entities(with: .update) {
-            for object in try package.entity(entity.name).page(size: 20) where !object.isPending && object.surrogateKey != other?.surrogateKey {
+            for object in try package.entity(entity.name).page(size: 20) where !object.isPending && !object.isOne(of: others) {
                 for attribute in entity.attributes where attribute.type == .string && !attribute.isKey {
                     let value = AttributeValue.string("changed on the device".prefixString(attribute.length))
-                    if object.value(ofAttribute: attribute.index) != value, try trials.accepts(object, attribute, value) {
+                    if object.value(ofAttribute: attribute.index) != value, attribute.refusal(of: value) == nil,
+                        try trials.accepts(object, attribute, value)
+                    {
                         return (object, attribute, value)
                     }
                 }
@@ -37,11 +42,26 @@ struct ModelEditor {
         return nil
     }
 
-    /// An object with a change that the back end refuses.
+    /// An object with a change that the back end refuses, and the device does not.
     func refusedUpdate() throws -> (GenericEntity, BackEndTrials.Refusal)? {
         for entity in entities(with: .update) {
-            guard let object = try package.entity(entity.name).page(size: 20).first(where: { !$0.isPending }) else { continue }
-            if let refusal = try trials.refusedUpdate(of: object) { return (object, refusal) }
+            let objects = try package.entity(entity.name).page(size: 20).filter { !$0.isPending }
+            guard let object = objects.first else { continue }
+            if let refusal = try trials.refusedUpdate(of: object, another: objects.last) { return (object, refusal) }
+        }
+        return nil
+    }
+
+    /// An object with a change that breaks a rule of the model, so that the device refuses it.
+    func brokenRule() throws -> (GenericEntity, AttributeMetadata, AttributeValue)? {
+        for entity in entities(with: .update) {
+            for attribute in entity.attributes where !attribute.isKey && entity.model.attributes[attribute.index].hasValueRule {
+                let suspects = BackEndTrials.suspects(for: attribute)
+                guard let value = suspects.first(where: { attribute.refusal(of: $0) != nil }),
+                    let object = try package.entity(entity.name).page(size: 20).first(where: { !$0.isPending })
+                else { continue }
+                return (object, attribute, value)
+            }
         }
         return nil
     }
@@ -50,7 +70,7 @@ struct ModelEditor {
     func deletable(except others: [GenericEntity]) throws -> GenericEntity? {
         for entity in entities(with: .delete) {
             for object in try package.entity(entity.name).page(size: 50)
-            where !object.isPending && !others.contains(where: { $0.metadata.name == entity.name && $0.surrogateKey == object.surrogateKey }) {
+            where !object.isPending && !object.isOne(of: others) {
                 if try trials.acceptsDelete(of: object) { return object }
             }
         }
@@ -90,6 +110,7 @@ struct ModelEditor {
                 default: break
                 }
             }
+            if attribute.refusal(of: value) != nil { return nil }
             try object.setValue(value, attribute.name)
         }
         return try isChild || trials.acceptsCreate(of: object) ? object : nil
@@ -107,10 +128,15 @@ struct ModelEditor {
 }
 
 extension GenericEntity {
+    fileprivate func isOne(of others: [GenericEntity]) -> Bool {
+        others.contains { $0.metadata.name == metadata.name && $0.surrogateKey == surrogateKey }
+    }
+
     /// The object for people: its class and the values of its modelled key.
     var title: String {
-        let values = metadata.primaryKey.map { value(ofAttribute: $0).description }
-        return "\(metadata.name) \(values.joined(separator: ", "))"
+        let values = metadata.primaryKey.map { value(ofAttribute: $0) }
+        if values.contains(where: \.isNull) { return "the new \(metadata.name)" }
+        return "\(metadata.name) \(values.map(\.description).joined(separator: ", "))"
     }
 }
 
