@@ -16,6 +16,7 @@ extension Transaction {
     func expectRows(of entity: EntityMetadata) {
         guard entity.sql.hasKey, entity.otherOperation == nil else { return }
         arrivals.insert(entity.index)
+        if entity.hasGeneratedKey { expectKeys(of: entity) }
     }
 
     /// Notes the keys of rows of an object before all are removed: of those that something refers to, and of the pending ones.
@@ -219,12 +220,13 @@ extension Transaction {
         try connection.execute("UPDATE \(original) SET \(nothing) WHERE \(isGone) AND \(isTaken(original))")
     }
 
-    /// Takes the server's version from new rows whose modelled key was that of another row, which is gone now: the server may take them.
+    /// Takes the server's version from new rows whose modelled key was that of another row, which is gone now: the server may take them. A row whose create was
+    /// accepted has gone itself, and a second create would make it again.
     /// - Returns: their keys, which are those of the other rows.
     private func rejectedCreates(of entity: EntityMetadata) throws -> [Int64] {
         let original = entity.sql.originalTable,
             isFree = """
-                "_pc" = \(PendingChange.create.rawValue) AND "_rp" = 0 AND "_sv" = \(ServerVersion.deleted.rawValue)
+                "_pc" = \(PendingChange.create.rawValue) AND "_rp" = 0 AND "_ra" = 0 AND "_sv" = \(ServerVersion.deleted.rawValue)
                     AND NOT EXISTS (SELECT 1 FROM "_outbox" AS w WHERE w."entity" = \(EntitySQL.literal(entity.name)) AND w."sk" = \(original)."_sk")
                 """
         let keys = try connection.keys("SELECT \"_sk\" FROM \(original) WHERE \(isFree)")

@@ -84,6 +84,25 @@ import Testing
         #expect(try shop.customer(81)?.name == "Again elsewhere" && shop.count("Customer") == 3)
     }
 
+    @Test("a new row that the server has taken and that has left the device's partitions is not created once more")
+    func takenAndGone() throws {
+        let own = try shop.newCustomer("c9")
+        try own.create()
+        try own.submitPending()
+        let create = own.replayPending
+        try own.set("city", "Cork")
+        try own.update()
+        try own.submitPending()
+        try shop.accept(create)
+        try shop.reject(own.replayPending)
+        try shop.importDeletions("Customer", own.surrogateKey)
+        try own.refresh()
+        try own.set("city", "Cobh")
+        try own.update()
+        try own.submitPending()
+        #expect(try shop.database.outbox.map(\.change) == [.update])
+    }
+
     @Test("pending rows and operations refer to a parent under its new key, although the parent itself had no change")
     func parent() throws {
         let order = try shop.objects("SalesOrder").load(11)
