@@ -199,9 +199,11 @@ struct OperationRunner {
             let isMeant = frame.change == .create || rows.isNew(parent) || reference.pairs.contains { frame.attributes[$0.source.name] != nil }
             guard isMeant else { continue }
             guard let key = try rows.key(of: parent, target) else {
+                let isGiven = reference.pairs.allSatisfy { values[$0.source.name] ?? .null != .null }
+                // A row that refers to itself, and that was rejected before, waits for nothing.
+                if isGiven, frame.change == .create, parent == RowIdentity(frame) { continue }
                 if let rejection = try rows.rejection(ofCreating: surrogateKey, target) { throw rejection }
                 // The device knows the parent's key itself, for example after the server has lost its cache.
-                let isGiven = reference.pairs.allSatisfy { values[$0.source.name] ?? .null != .null }
                 if isGiven, try !mayBeOfAnother(parent, target) { continue }
                 throw Rejection(
                     ResultCode.failedDependency, "the server does not know the row of \"\(target.name)\" that \"\(reference.name)\" refers to")

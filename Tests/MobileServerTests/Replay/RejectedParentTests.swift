@@ -1,3 +1,5 @@
+import MobileModel
+import MobileProtocol
 import MobileStore
 import Testing
 
@@ -127,5 +129,28 @@ import Testing
         #expect(try remembered() == 10_000)
         try client.message("unsubscribe")
         #expect(try remembered() == 0)
+    }
+
+    @Test func `a row that refers to itself is no child of its own rejected creation`() throws {
+        let model = try PackageModel(
+            json: """
+                {"format": 1, "name": "Tree", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
+                 "objects": [{"name": "Node", "primaryKey": ["id"], "operations": ["create"],
+                    "attributes": [{"name": "id", "type": "int"}, {"name": "name", "type": "string"}, {"name": "above", "type": "int", "nullable": true}],
+                    "relationships": [{"name": "parent", "target": "Node", "cardinality": "manyToOne", "mapping": {"above": "id"}}],
+                    "binding": {"backEnd": "enterprise", "table": "node"}}]}
+                """)
+        let tables = "CREATE TABLE node (id INTEGER PRIMARY KEY, name TEXT CHECK (name <> ''), above INTEGER REFERENCES node)"
+        let device = try TestDevice(TestServer(model: model, tables: tables, on: .sqlite))
+        try device.synchronize()
+        let key = device.nextKey()
+        func node(_ name: JSONValue) -> OperationFrame {
+            OperationFrame(
+                id: device.nextID(), object: "Node", change: .create, key: key, attributes: ["id": 1, "name": name, "above": 1],
+                refs: ["parent": .integer(key)])
+        }
+        #expect(try device.synchronize([node("")]).results.map(\.outcome) == [.rejected])
+        #expect(try device.synchronize([node("root")]).results.map(\.outcome) == [.accepted])
+        #expect(try device.server.backEndValue("SELECT above FROM node") == 1)
     }
 }
