@@ -68,6 +68,8 @@ extension PackageDatabase {
     func inheritedHeader(ofClient client: String) throws -> SynchronizeHeader {
         var header = SynchronizeHeader(client: client, package: wireName, keysLeft: .max, keyClaims: try keyClaims(ofFormerClient: client))
         header.successor = try clientID
+        // An object that refuses conflicts compares with the rows of the device's partitions.
+        (header.subscriptions, header.personalization) = (try wireSubscriptions(), try personalizationValues)
         // Original and copy have seen the same up to the copy.
         header.seen = try seenRecords
         return header

@@ -77,6 +77,17 @@ import Testing
         #expect(try office.rows("note") == ["1 second at shelf", "2 two at office", "3 three at shelf"])
     }
 
+    @Test("the rows of a copied database are those of its subscriptions, also for an inherited operation")
+    func copiedWithParameters() throws {
+        let office = try Office(notesOfPlace: true), phone = try office.phone("one")
+        try phone.package.addSubscription(["place": "shelf"], to: phone.package.entity("Note").metadata)
+        _ = try phone.synchronize()
+        try phone.edit("Note", 1, "first").submitPending()
+        let copy = try office.copy(phone, to: "copy")
+        #expect(try copy.synchronize() == [1, 0] && office.texts(1)[0] == "first")
+        #expect(try phone.synchronize() == [1, 0])
+    }
+
     @Test("a copy's change of a row with an inherited operation is refused, and the user sees the row")
     func changedCopy() throws {
         try phone.edit("Note", 1, "inherited").submitPending()

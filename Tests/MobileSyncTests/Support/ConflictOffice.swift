@@ -47,10 +47,17 @@ final class Office: Sendable {
                 """)
     }
 
-    /// - Parameter usesSegments: whether downloads of two rows and more come as segments.
-    init(conflicts: ConflictRule = .refuse, usesSegments: Bool = false) throws {
+    /// - Parameters:
+    ///   - usesSegments: whether downloads of two rows and more come as segments.
+    ///   - notesOfPlace: whether phones subscribe to the notes of a place; otherwise each has all notes.
+    init(conflicts: ConflictRule = .refuse, usesSegments: Bool = false, notesOfPlace: Bool = false) throws {
         directory = try TemporaryDirectory()
-        model = try Self.model(conflicts)
+        var model = try Self.model(conflicts)
+        if notesOfPlace {
+            model.objects[0].synchronizationParameters = [ParameterModel(name: "place", type: .string)]
+            model.objects[0].binding?.load = "SELECT id, text, place, revision, isDone, price, due, weight FROM note WHERE place = :place"
+        }
+        self.model = model
         let path = directory.file("enterprise.db")
         backEnd = try Database(ConnectionProfile(path: path, journal: .unchanged))
         for table in ["note", "memo", "task"] {
