@@ -247,13 +247,14 @@ extension Transaction {
         return id
     }
 
-    /// Marks the server's records about earlier operations on a row as settled: an operation of the row was accepted.
-    func settleLogRecords(of entity: EntityMetadata, _ key: Int64, before operation: Int64) throws {
+    /// Marks the server's records about earlier operations on a row as settled: an operation of the row was accepted. So is a record about a failure of this
+    /// operation: a back end that was restored has not kept that decision, and took the operation when it came again.
+    func settleLogRecords(of entity: EntityMetadata, _ key: Int64, upTo operation: Int64) throws {
         try connection.execute(
             """
             UPDATE "_log_record" SET "state" = 2 WHERE "component" = ?1 AND "entity_key" = ?2 AND "origin" = 0 AND "state" = 0
-                AND "request_id" <> '' AND CAST("request_id" AS INTEGER) < ?3
-            """, [.text(entity.serverName), .text(String(key)), .integer(operation)])
+                AND "request_id" <> '' AND CAST("request_id" AS INTEGER) + ("code" = ?4) <= ?3
+            """, [.text(entity.serverName), .text(String(key)), .integer(operation), .integer(Int64(LogRecord.Code.success))])
     }
 
     fileprivate func submitLogRecords(_ id: Int64? = nil) throws {

@@ -88,7 +88,7 @@ extension Transaction {
             if entity.hasGeneratedKey { expectRows(of: entity) }
             try noteLast(result.id, of: entity, key)
             if !decided.contains(entity) { try noteUnconfirmed(entity, key) }
-            try settleLogRecords(of: entity, key, before: result.id)
+            try settleLogRecords(of: entity, key, upTo: result.id)
         }
         return ReplayOutcome(id: result.id, entity: entity.name, surrogateKey: key, decision: result.decision, changedState: changedState)
     }

@@ -13,12 +13,12 @@ import Testing
     }
 
     /// Stores a record as the server sends one.
-    private func serverRecord(_ message: String, key: String, code: Int = 412) throws {
+    private func serverRecord(_ message: String, key: String, code: Int = 412, operation: String = "33") throws {
         try shop.database.write("log") { transaction in
             _ = try transaction.store(
                 transaction.database.makeLogRecord(
                     level: .error, code: code, eisCode: "275", message: message, component: "Customer", entityKey: key, operation: "update",
-                    requestID: "33", timestamp: Date(timeIntervalSince1970: 1_000_000)))
+                    requestID: operation, timestamp: Date(timeIntervalSince1970: 1_000_000)))
         }
     }
 
@@ -32,6 +32,18 @@ import Testing
         #expect(record.message == "credit limit below 0" && record.operation == "update" && record.requestID == "33")
         #expect(record.level == .error && record.messageID > 0 && record.timestamp == Date(timeIntervalSince1970: 1_000_000))
         #expect(!record.isFromClient)
+    }
+
+    @Test("a record of a failure is settled when the same operation is accepted after all", arguments: [(412, true), (LogRecord.Code.success, false)])
+    func sameOperation(code: Int, isSettled: Bool) throws {
+        let customer = try #require(try shop.customer(1))
+        try customer.set("city", "Cork")
+        try customer.update()
+        try customer.submitPending()
+        try serverRecord("not there", key: "1", code: code, operation: "\(customer.replayPending)")
+        #expect(try customer.logRecords().map(\.isSettled) == [false])
+        try shop.accept(customer.replayPending)
+        #expect(try customer.logRecords().map(\.isSettled) == [isSettled])
     }
 
     @Test("LRC-01 LRC-08: the package's table has the server's records and the client's, the newest first")
