@@ -29,6 +29,8 @@ public final class EntityMetadata: Sendable {
     let references: [Int]
     /// The attributes that are the key of another object, or a part of it.
     let keyAttributesOfReferences: PositionSet
+    /// Whether attributes are the key of another object that the back end makes. Always false for a local object.
+    let refersToGeneratedKeys: Bool
     /// Positions of the composite relationships, in which this object is the parent.
     let composites: [Int]
     /// Positions of the relationships in which this object is the child of a composite one.
@@ -72,6 +74,14 @@ public final class EntityMetadata: Sendable {
         self.otherOperation = otherOperation
         references = relationships.filter { $0.referenceIndex != nil }.map(\.index)
         keyAttributesOfReferences = PositionSet(relationships.flatMap { $0.keySources ?? [] })
+        refersToGeneratedKeys =
+            !object.isLocal
+            && relationships.contains { relationship in
+                guard relationship.keySources != nil, let target = model.object(named: object.relationships[relationship.index].target) else {
+                    return false
+                }
+                return target.attributes.contains { $0.isGenerated && target.primaryKey.contains($0.name) }
+            }
         composites = relationships.filter { $0.isComposite }.map(\.index)
         owners = relationships.filter { $0.leadsToOwner && $0.referenceIndex != nil }.map(\.index)
         largeAttributes = attributes.filter(\.isLarge).map(\.index)

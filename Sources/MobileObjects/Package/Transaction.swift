@@ -61,6 +61,8 @@ package final class Transaction {
         case identities
         /// References by value to rows that have come.
         case references
+        /// Attributes of references to rows whose keys have come.
+        case referenceKeys
         /// Marks of parents, after an import that may have changed the parents of rows.
         case marks
         /// Entries of the change log.

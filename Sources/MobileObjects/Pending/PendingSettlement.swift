@@ -86,6 +86,7 @@ extension Transaction {
         if isAccepted {
             // The row may have got the number of another one, which is gone.
             if entity.hasGeneratedKey { expectRows(of: entity) }
+            expectKeysOfParents(of: entity)
             try noteLast(result.id, of: entity, key)
             if !decided.contains(entity) { try noteUnconfirmed(entity, key) }
             try settleLogRecords(of: entity, key, upTo: result.id)
