@@ -149,7 +149,7 @@ let package = Package(
             path: "Benchmarks/References"),
 
         // Tests.
-        .target(name: "CTestSupport", path: "Tests/CTestSupport"),
+        .target(name: "CTestSupport", dependencies: ["MobileSQLite"], path: "Tests/CTestSupport"),
         .target(
             name: "TestSupport", dependencies: ["CTestSupport", "MobileTransport", "MobileServer", "MobileProtocol", "MobileExecution"],
             path: "Tests/TestSupport", exclude: ["README.md"], swiftSettings: swift),
@@ -174,7 +174,7 @@ let package = Package(
             ],
             path: "Tests/DatabaseWorlds", exclude: ["README.md", "Found"], swiftSettings: swift),
         .executableTarget(
-            name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
+            name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport", "CTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
         .testTarget(
             name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds", "mobile"],
             swiftSettings: swift),

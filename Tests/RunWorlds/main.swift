@@ -1,3 +1,4 @@
+import CTestSupport
 import Foundation
 import PostgreSQLTestSupport
 import Worlds
@@ -61,6 +62,9 @@ func reason(_ error: any Error, _ file: String) -> String {
     guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else { return "it is not there" }
     return isFolder.boolValue ? "it is a folder" : "\(error)"
 }
+
+// Worlds at a time would wait for each other at the lock of SQLite's counts.
+if cts_sqlite_without_counts() != 0 { print("SQLite counts memory: worlds are slower") }
 
 if let engine = DatabaseRuns.chosenEngine() { exit(try DatabaseRuns(engine).run(CommandLine.arguments.dropFirst())) }
 

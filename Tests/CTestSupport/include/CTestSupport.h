@@ -11,4 +11,9 @@
 int cts_spawn(const char *_Nonnull program, char *_Nullable const *_Nonnull arguments, char *_Nullable const *_Nonnull environment,
               const char *_Nullable folder, const int streams[_Nonnull 3], pid_t *_Nonnull process);
 
+/// Lets SQLite count no memory in this process: the counts have one lock, for which threads with databases of their own wait. To be called before SQLite
+/// is used for the first time.
+/// Returns 0, or SQLite's code.
+int cts_sqlite_without_counts(void);
+
 #endif
