@@ -8,7 +8,8 @@ extension Rig {
     }
 
     private func isJustified(_ edit: Edit, _ message: String, _ device: DeviceBench) throws -> Bool {
-        let model = world.objects[edit.object], truth = try Truth(enterprise, world), ledger = try Truth.ledger(enterprise)
+        // An answer may come after a restore that took its reason away.
+        let model = world.objects[edit.object], truth = try Truth(enterprise, world), ledger = try undone + Truth.ledger(enterprise)
         if model.triggers.contains(.refuse), edit.stamp.hasSuffix("7") { return true }
         // Batches are the trees of composites: the operation with the reason is judged by itself.
         let isInTree = model.references.contains(where: \.isComposite) || world.references(to: edit.object).contains { $0.reference.isComposite }
@@ -27,7 +28,14 @@ extension Rig {
         case .update, .delete:
             isGone(edit, truth, ledger) || isForbidden(edit, device, truth, ledger) || isConflict(edit, device, truth, ledger)
                 || isHeld(edit, truth, ledger) || hasLostTarget(edit, truth, ledger) || isNotKept(edit)
+                || isUnknown(edit, device, truth, ledger)
         }
+    }
+
+    /// The server, or the new version of a package, has other surrogate keys now, and the row was not among the device's rows when it got them: a key that the back
+    /// end makes does not identify it, because another row may have the number.
+    private func isUnknown(_ edit: Edit, _ device: DeviceBench, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
+        (lostStates > 0 || device.version > 1) && world.objects[edit.object].key == .generated && hasLeft(edit, device, truth, ledger)
     }
 
     /// A column of SQLite makes a double of a decimal: more than 15 digits are not kept for sure.
@@ -75,6 +83,10 @@ extension Rig {
         guard world.objects[edit.object].refusesConflicts else { return false }
         // A copied device knows only what its original knew of the row.
         if edits.contains(where: { $0.device == device.id && $0.tag == edit.tag && $0.mayRepeat }) { return true }
+        // An earlier version of the package has another digest of the row that the device's own operation left.
+        if device.version > 1, edits.contains(where: { $0.device == device.id && $0.tag == edit.tag && $0.step < edit.step && $0.operation != nil }) {
+            return true
+        }
         // The device may have seen a row that the restored back end does not have so.
         if hasRestoredBackEnd || hasLeft(edit, device, truth, ledger) { return true }
         let own = Set(edits.filter { $0.device == device.id && $0.tag == edit.tag }.map(\.stamp))

@@ -23,7 +23,10 @@ extension Rig {
             switch edits[place].fate {
             case .open: edits[place].fate = .cancelled
             case .submitted(let id): edits[place].fate = .unknown(id)
-            default: edits[place].isTakenBack = true
+            default:
+                edits[place].isTakenBack = true
+                // The backup has no record of an operation that was accepted after it.
+                if former?.operation != edits[place].operation || isAlive { edits[place].isForgotten = true }
             }
             if isAlive {
                 repeated.mayRepeat = true
@@ -155,7 +158,9 @@ extension Rig {
             try check(.serverStuck, "backup of the back end") { try saveBackEnd() }
             return ""
         }
+        let former = try Truth.ledger(enterprise)
         guard try check(.serverStuck, "restore of the back end", restoreBackEnd) else { return nil }
+        undone += former.filter { $0.sequence > seenLedger }
         let truth = try Truth(enterprise, world), done = Set(try Truth.ledger(enterprise).compactMap(\.after))
         for place in edits.indices {
             // An operation that a copy has inherited may never have been done.

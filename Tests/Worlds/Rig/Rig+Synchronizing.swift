@@ -121,10 +121,11 @@ extension Rig {
         for place in edits.indices where edits[place].device == device.id {
             guard case .submitted(let id) = edits[place].fate, !waiting.contains(id) else { continue }
             if records == nil { records = Dictionary(try device.package.logRecords().map { ($0.requestID, $0) }) { first, _ in first } }
-            if let record = records?["\(id)"], record.code != LogRecord.Code.success {
+            if let record = records?["\(id)"], record.code != LogRecord.Code.success, try !isSettled(record, edits[place]) {
                 edits[place].fate = .rejected(id)
                 note("  rejected: \(edits[place].tag) \(edits[place].change) \(edits[place].stamp): \(record.code) \(record.message)")
                 try judgeRefusal(edits[place], record.message, device)
+                try endDeletes(of: edits[place].tag, device)
             } else {
                 edits[place].fate = .accepted(id)
                 // Values of earlier changes that this one has, too, do not matter any more.
@@ -137,13 +138,28 @@ extension Rig {
         }
     }
 
+    /// Whether a record is about an attempt before the back end was restored, and the operation was accepted after it.
+    private func isSettled(_ record: LogRecord, _ edit: Edit) throws -> Bool {
+        guard record.isSettled, hasRestoredBackEnd, !edit.stamp.isEmpty else { return false }
+        return try Truth.ledger(enterprise).contains { $0.after == edit.stamp && $0.tag == edit.tag }
+    }
+
+    /// A delete of a row that the back end has never had is over once the create was rejected.
+    private func endDeletes(of tag: String, _ device: DeviceBench) throws {
+        guard try !(undone + Truth.ledger(enterprise)).contains(where: { $0.tag == tag }) else { return }
+        guard places(device, tag).contains(where: { edits[$0].change == .delete && edits[$0].fate == .open }) else { return }
+        drop(tag, device)
+    }
+
     /// Every change that waits, or was rejected, is on the device as the user made it.
     func checkEdits(_ device: DeviceBench) throws {
         let shown = Dictionary(grouping: try device.shown(), by: \.tag)
         for edit in alive(device).values.sorted(by: { $0.tag < $1.tag }) {
             let rows = shown[edit.tag] ?? []
             if edit.change == .delete {
-                guard rows.isEmpty else { throw failure(.lostEdit, "device \(device.index): \(edit.tag) was deleted, and is there") }
+                // The number of the row may be that of another row, where neither the back end nor the state knows better.
+                let isUnknown = hasRestoredBackEnd && lostStates > 0 && world.objects[edit.object].key == .generated
+                guard rows.isEmpty || isUnknown else { throw failure(.lostEdit, "device \(device.index): \(edit.tag) was deleted, and is there") }
                 continue
             }
             guard let row = rows.first(where: { $0.change != .none }) else {

@@ -59,6 +59,8 @@ final class Rig {
     private var generation = 0
     /// The end of the ledger before the last look.
     var seenLedger = 0
+    /// Lines of the ledger that restores of the back end have removed.
+    var undone: [Truth.Entry] = []
     /// Lines of the ledger that other applications made.
     var foreignLines: Set<Int> = []
     /// Keys of deleted rows, by object.
