@@ -174,7 +174,8 @@ let package = Package(
             ],
             path: "Tests/DatabaseWorlds", exclude: ["README.md", "Found"], swiftSettings: swift),
         .executableTarget(
-            name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport", "CTestSupport"], path: "Tests/RunWorlds", swiftSettings: swift),
+            name: "run-worlds", dependencies: ["Worlds", "DatabaseWorlds", "PostgreSQLTestSupport", "CTestSupport"], path: "Tests/RunWorlds",
+            swiftSettings: swift),
         .testTarget(
             name: "WorldsTests", dependencies: ["Worlds", "DatabaseWorlds", "TestSupport", "PostgreSQLTestSupport", "run-worlds", "mobile"],
             swiftSettings: swift),
