@@ -47,7 +47,7 @@ struct ClientDirectory: Sendable {
                 WHERE _client.user_name = excluded.user_name AND _client.state <> 'locked'
                 """, [.text(client), .integer(cache.id), .text(user), .text(state.rawValue)])
             guard changed == 1 else { throw Self.foreign }
-            if state == .unsubscribed { try RejectedRows(cache: cache).forget(client, in: connection) }
+            if state == .unsubscribed { try RejectedRows(package: cache.id).forget(client, in: connection) }
         }
     }
 

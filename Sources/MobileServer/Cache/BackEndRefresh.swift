@@ -126,7 +126,7 @@ struct BackEndRefresh {
     private func look(_ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease?, _ large: Set<Int64>) throws -> Look? {
         var look = Look()
         look.position = try source.position()
-        look.record = try RecordImport.read(source, of: backEnd, after: known.applied, package: refresher.package.identifier) {
+        look.record = try RecordImport.read(source, of: backEnd, after: known.applied, package: refresher.package.model.name) {
             try keys.take($0, from: backEnd, refresher.stateStore)
         }
         let states = Dictionary(uniqueKeysWithValues: zip(partitions.map(\.id), known.states))
@@ -281,7 +281,7 @@ struct BackEndRefresh {
         // A snapshot has none that the look has not found at its beginning; another process may have imported later ones.
         guard try records.lastNumber() > known.number else { return true }
         let apply = { try keys.take($0, from: backEnd, refresher.stateStore) }
-        let record = try RecordImport.read(source, of: backEnd, after: known, package: refresher.package.identifier, apply: apply)
+        let record = try RecordImport.read(source, of: backEnd, after: known, package: refresher.package.model.name, apply: apply)
         return try record.map(apply) ?? true
     }
 

@@ -40,8 +40,8 @@ struct FirstLoad: Sendable {
     private func load(
         _ source: any BackEndSnapshot, _ notify: (any StateConnection) throws -> Void
     ) throws -> (state: PartitionState, lines: [String])? {
-        let objectID = Value.integer(refresher.cache.id(of: comparison.object))
-        let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [objectID]) }
+        let space = Value.integer(refresher.cache.keySpace(of: comparison.object))
+        let mayBeKnown = try refresher.stateStore.read { try $0.exists("SELECT 1 FROM _key WHERE object = ?1 LIMIT 1", [space]) }
         var writer: FirstRows?
         defer { writer?.end() }
         var rows = PackedRows(references: comparison.object.references.count), count: Int64 = 0

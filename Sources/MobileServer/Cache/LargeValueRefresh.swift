@@ -43,13 +43,13 @@ struct LargeValueLoad {
 /// The digests are in the temporary table `_digest`, those of a staged comparison that differ in `_digest_difference` and `_digest_gone`. The keys of a
 /// comparison of some rows are in `_changed`.
 struct LargeValueRefresh {
-    let objectID: Int64
+    let keySpace: Int64
     let partition: Partition
     let connection: any StateConnection
     /// Whether some rows are compared.
     let isKeyed: Bool
 
-    private var values: [Value] { [.integer(partition.id), .integer(objectID)] }
+    private var values: [Value] { [.integer(partition.id), .integer(keySpace)] }
 
     private func keptKey(_ text: String) -> String { connection.dialect.keptKey(text) }
 

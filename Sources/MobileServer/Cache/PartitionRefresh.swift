@@ -21,7 +21,8 @@ struct PartitionRefresh {
 
     var object: ObjectPlan { comparison.object }
     var partition: Partition { comparison.partition }
-    var objectID: Value { .integer(cache.id(of: object)) }
+    /// The number under which `_key` has the keys of the rows.
+    var keySpace: Value { .integer(cache.keySpace(of: object)) }
     var version: Int64 { comparison.state.version + 1 }
 
     /// The result of a comparison.
@@ -84,7 +85,7 @@ struct PartitionRefresh {
     }
 
     var largeValues: LargeValueRefresh {
-        LargeValueRefresh(objectID: cache.id(of: object), partition: partition, connection: connection, isKeyed: comparison.keys != nil)
+        LargeValueRefresh(keySpace: cache.keySpace(of: object), partition: partition, connection: connection, isKeyed: comparison.keys != nil)
     }
 
     // MARK: Temporary tables
@@ -117,7 +118,7 @@ struct PartitionRefresh {
         }
     }
 
-    /// The live rows of the partition that are held back, `?1` and their object `?2`. A row that is loaded under such a key is none of them.
+    /// The live rows of the partition that are held back, `?1` and their key space `?2`. A row that is loaded under such a key is none of them.
     private var heldRows: String {
         """
         SELECT DISTINCT r.sk FROM _held AS h JOIN _key AS m ON m.object = ?2 AND m.k = \(keptKey("h.k"))
@@ -141,10 +142,10 @@ struct PartitionRefresh {
     func heldCount() throws -> Int64 {
         // The usual case costs no join.
         guard try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return 0 }
-        return try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), objectID])
+        return try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), keySpace])
     }
 
-    /// A query of the compared keys that were not loaded; `?2` is the object. Such a row is not in the partition.
+    /// A query of the compared keys that were not loaded; `?2` is the key space. Such a row is not in the partition.
     var missingKeyed: String {
         """
         SELECT m.sk FROM _changed AS c \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.k = \(keptKey("c.k"))
@@ -161,7 +162,7 @@ struct PartitionRefresh {
     /// - Parameter isNew: whether all rows may be new; their number is not looked up then.
     func addKeys(rows: Int64, isNew: Bool) throws {
         let isUnknown = "NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(keptKey("l.k")))"
-        let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [objectID])
+        let count = isNew ? rows : try connection.number("SELECT count(*) FROM \(table) AS l WHERE \(isUnknown)", [keySpace])
         if count > 0 {
             let first = try cache.takeKeys(count, in: connection).first
             try connection.execute(
@@ -170,14 +171,14 @@ struct PartitionRefresh {
                 SELECT CAST(?1 AS BIGINT), \(keptKey("l.k")), CAST(?2 AS BIGINT) + row_number() OVER (ORDER BY l.n) - 1 FROM \(table) AS l
                 WHERE \(isUnknown)
                 ON CONFLICT (object, k) DO NOTHING
-                """, [objectID, .integer(first)])
+                """, [keySpace, .integer(first)])
         }
         for (index, reference) in object.references.enumerated() { try addKeys(ofParents: index, reference) }
     }
 
     private func addKeys(ofParents index: Int, _ reference: ReferencePlan) throws {
         guard let parent = package.object(named: reference.target) else { return }
-        let id = Value.integer(cache.id(of: parent)), column = "l.r\(index)"
+        let id = Value.integer(cache.keySpace(of: parent)), column = "l.r\(index)"
         let unknown = """
             SELECT min(l.n) AS n, \(column) AS k FROM \(table) AS l
             WHERE \(column) IS NOT NULL AND NOT EXISTS (SELECT 1 FROM _key AS m WHERE m.object = ?1 AND m.k = \(keptKey(column)))
@@ -206,7 +207,7 @@ struct PartitionRefresh {
     /// The joins of a loaded row with the keys of its parents.
     var parents: String {
         object.references.enumerated().map { index, reference in
-            let parent = package.object(named: reference.target).map { cache.id(of: $0) } ?? 0
+            let parent = package.object(named: reference.target).map { cache.keySpace(of: $0) } ?? 0
             return " LEFT JOIN _key AS p\(index) ON p\(index).object = \(parent) AND p\(index).k = \(keptKey("l.r\(index)"))"
         }.joined()
     }
@@ -225,7 +226,7 @@ struct PartitionRefresh {
                 WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)
                 ON CONFLICT (partition, sk) DO UPDATE SET version = excluded.version,
                     since = CASE WHEN _row.deleted = 0 THEN _row.since ELSE excluded.since END, deleted = 0, body = excluded.body
-                """, [.integer(partition.id), .integer(version), objectID])
+                """, [.integer(partition.id), .integer(version), keySpace])
         }
     }
 
@@ -250,8 +251,8 @@ struct PartitionRefresh {
     /// Marks the rows as deleted whose keys were compared and not loaded. Few of them are deleted one by one: without statistics of a partition that has
     /// just been loaded, PostgreSQL would read all of its rows.
     private func removeMissingKeys() throws -> Int {
-        let missing = try connection.rows(missingKeyed.replacing("?2", with: "?1") + " LIMIT \(Self.singleDeletes + 1)", [objectID])
-        guard missing.count <= Self.singleDeletes else { return try remove("sk IN (\(missingKeyed))", [objectID]) }
+        let missing = try connection.rows(missingKeyed.replacing("?2", with: "?1") + " LIMIT \(Self.singleDeletes + 1)", [keySpace])
+        guard missing.count <= Self.singleDeletes else { return try remove("sk IN (\(missingKeyed))", [keySpace]) }
         return try missing.reduce(0) { try $0 + remove("sk = ?2", [$1[0]]) }
     }
 
@@ -279,9 +280,9 @@ struct PartitionRefresh {
             """
             INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
             ON CONFLICT DO NOTHING
-            """, [objectID])
+            """, [keySpace])
         guard hasHeld, try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return Int64(loaded) }
-        return try Int64(loaded + connection.execute("INSERT INTO _present \(heldRows) ON CONFLICT DO NOTHING", [.integer(partition.id), objectID]))
+        return try Int64(loaded + connection.execute("INSERT INTO _present \(heldRows) ON CONFLICT DO NOTHING", [.integer(partition.id), keySpace]))
     }
 }
 

@@ -100,7 +100,7 @@ extension Partition {
             """
             SELECT CAST(m.k AS TEXT) FROM _row AS r \(connection.dialect.outerJoin) _key AS m ON m.object = ?2 AND m.sk = r.sk
             WHERE r.partition = ?1 AND r.deleted = 0
-            """, [.integer(id), .integer(cache.id(of: object))]
+            """, [.integer(id), .integer(cache.keySpace(of: object))]
         ) { row in
             guard let key = row.value(0).text.flatMap({ KeyText(text: $0).value }).flatMap({ RowKey($0, of: object) }) else { return }
             if holds(key) { keys.append(key) }

@@ -54,7 +54,7 @@ struct Quarantine {
         var keys: [Int64: [Int64]] = [:]
         try connection.forEachRow(
             """
-            SELECT q.partition, k.sk FROM _quarantine AS q JOIN _key AS k ON k.object = q.object AND k.k = \(dialect.keptKey("q.name"))
+            SELECT q.partition, k.sk FROM _quarantine AS q JOIN _key_space AS s ON s.object = q.object JOIN _key AS k ON k.object = s.space AND k.k = \(dialect.keptKey("q.name"))
             JOIN _row AS r ON r.partition = q.partition AND r.sk = k.sk
             WHERE q.partition IN (\(dialect.numbers("?1"))) AND r.deleted = 0 ORDER BY k.sk LIMIT ?2
             """, [.text(list), .integer(Int64(limit))]

@@ -13,7 +13,7 @@ struct RecordImport {
     /// The position of the cache when the read began.
     private(set) var known: AppliedPosition
     let history: RecordHistory
-    /// The outcomes of this package, by their numbers.
+    /// The outcomes of all versions of this package, by their numbers.
     private(set) var outcomes: [(number: Int64, client: String, outcome: OperationOutcome)] = []
     /// The last number that was read, also of another package's operation; nil if there is none.
     private(set) var last: Int64?
@@ -28,6 +28,7 @@ struct RecordImport {
     /// - Parameters:
     ///   - source: the read of the back end in which rows are loaded afterwards. A row is therefore never seen before its key.
     ///   - known: the position of the cache, read before `source` began.
+    ///   - package: the name of the package, without a version.
     ///   - apply: applies a full portion, and returns false if the cache has another position by now.
     /// - Returns: nil if the cache has everything.
     static func read(
@@ -43,7 +44,7 @@ struct RecordImport {
             }
             found.last = number
             let outcome = try OperationOutcome(json: JSONValue(parsing: text))
-            guard outcome.package == package else { return }
+            guard PackageName(outcome.package).name == package else { return }
             found.outcomes.append((number, client, outcome))
         }
         // The records at the end may be settled and gone: the number says how far the record had come all the same.

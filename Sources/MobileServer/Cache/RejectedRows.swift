@@ -4,8 +4,9 @@ internal import MobileStore
 ///
 /// A row is remembered until it is created after all, until its client unsubscribes, or until ``limit`` later rows of the same client were rejected.
 /// The back end holds the record of the decision. From there, rejected rows are imported like the keys of new rows (see ``KeyMap``).
-struct RejectedRows {
-    let cache: PackageCache
+struct RejectedRows: Hashable {
+    /// The package's row in `_package`.
+    let package: Int64
 
     /// The maximum number of remembered rows per client.
     static let limit: Int64 = 10_000
@@ -13,11 +14,6 @@ struct RejectedRows {
     /// In place of a client: the rows whose primary key another row has got. The back end was restored and gave the key again, or it gives keys of
     /// deleted rows again. Devices may still know these rows by that key.
     static let displaced = ""
-
-    /// Remembers a row whose primary key another row has got.
-    func addDisplaced(_ surrogateKey: Int64, in connection: any StateConnection) throws {
-        try add(surrogateKey, operation: cache.eras.clock(), of: Self.displaced, in: connection)
-    }
 
     func contains(_ surrogateKey: Int64, of client: String, in connection: any StateConnection) throws -> Bool {
         try connection.first(
@@ -44,12 +40,12 @@ struct RejectedRows {
             """
             DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2 AND operation <= (
                 SELECT operation FROM _rejected_row WHERE package = ?1 AND client = ?2 ORDER BY operation DESC LIMIT 1 OFFSET ?3)
-            """, [.integer(cache.id), .text(client), .integer(Self.limit)])
+            """, [.integer(package), .text(client), .integer(Self.limit)])
     }
 
     func forget(_ client: String, in connection: any StateConnection) throws {
-        _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2", [.integer(cache.id), .text(client)])
+        _ = try connection.execute("DELETE FROM _rejected_row WHERE package = ?1 AND client = ?2", [.integer(package), .text(client)])
     }
 
-    private func row(_ surrogateKey: Int64, _ client: String) -> [Value] { [.integer(cache.id), .text(client), .integer(surrogateKey)] }
+    private func row(_ surrogateKey: Int64, _ client: String) -> [Value] { [.integer(package), .text(client), .integer(surrogateKey)] }
 }

@@ -31,7 +31,7 @@ struct RowBlock {
             FROM _load AS l JOIN _key AS m ON m.object = ?3 AND m.k = \(connection.dialect.keptKey("l.k"))\(refresh.parents)
             ORDER BY m.sk
             ON CONFLICT (partition, sk) DO NOTHING RETURNING body
-            """, [.integer(refresh.partition.id), .integer(refresh.version), refresh.objectID]
+            """, [.integer(refresh.partition.id), .integer(refresh.version), refresh.keySpace]
         ) { row in
             texts.add { $0 += row.bytes(0) }
         }
@@ -48,7 +48,7 @@ struct RowBlock {
     private func write(_ rows: PackedRows, _ texts: inout RowTexts, by lists: any ListReadingConnection) throws {
         let keys = BlockKeys(bytes: rows.bytes, refresh: refresh, connection: lists)
         // Before those of the parents: a row may refer to another one of its block.
-        let rowKeys = try keys.keys((0..<rows.count).map { rows.key($0) }, of: refresh.objectID, mayBeKnown: mayBeKnown)
+        let rowKeys = try keys.keys((0..<rows.count).map { rows.key($0) }, in: refresh.keySpace, mayBeKnown: mayBeKnown)
         let parents = try object.references.enumerated().map { try keys.parentKeys(of: rows, $0.offset, $0.element) }
         for (index, key) in rowKeys.enumerated() {
             texts.add { text in
@@ -90,15 +90,15 @@ private struct BlockKeys {
             texts.append(text)
             places.append(place)
         }
-        let keys = try keys(places, of: .integer(refresh.cache.id(of: parent)), mayBeKnown: true)
+        let keys = try keys(places, in: .integer(refresh.cache.keySpace(of: parent)), mayBeKnown: true)
         return Dictionary(uniqueKeysWithValues: zip(texts, keys))
     }
 
     /// Returns the surrogate keys of rows, and gives new ones to those that have none.
     /// - Parameter places: the keys' places in ``bytes``.
-    func keys(_ places: [Range<Int>], of objectID: Value, mayBeKnown: Bool) throws -> [Int64] {
+    func keys(_ places: [Range<Int>], in keySpace: Value, mayBeKnown: Bool) throws -> [Int64] {
         var keys = [Int64?](repeating: nil, count: places.count)
-        if mayBeKnown { try find(&keys, places, of: objectID) }
+        if mayBeKnown { try find(&keys, places, in: keySpace) }
         let unknown = keys.indices.filter { keys[$0] == nil }
         guard !unknown.isEmpty else { return keys.compactMap(\.self) }
         let first = try refresh.cache.takeKeys(Int64(unknown.count), in: connection).first
@@ -107,10 +107,10 @@ private struct BlockKeys {
             """
             \(RowBlock.insert) INTO _key (object, k, sk) SELECT ?1, \(connection.dialect.keptKey("text")), number FROM \(TextList.table(2)) WHERE true
             ON CONFLICT (object, k) DO NOTHING
-            """, [objectID], reading: TextList(bytes, unknown.map { places[$0] }, numbers: numbers))
+            """, [keySpace], reading: TextList(bytes, unknown.map { places[$0] }, numbers: numbers))
         // A parent's key may have come with a child, a device's key at any time, and a row may be there twice.
         if added < unknown.count {
-            try find(&keys, places, of: objectID)
+            try find(&keys, places, in: keySpace)
         } else {
             for (index, number) in zip(unknown, numbers) { keys[index] = number }
         }
@@ -121,13 +121,13 @@ private struct BlockKeys {
     }
 
     /// Finds the keys that the cache has.
-    private func find(_ keys: inout [Int64?], _ places: [Range<Int>], of objectID: Value) throws {
+    private func find(_ keys: inout [Int64?], _ places: [Range<Int>], in keySpace: Value) throws {
         var found = keys
         try connection.forEachRow(
             """
             SELECT l.number, m.sk FROM \(TextList.table(2)) AS l \(connection.dialect.outerJoin) _key AS m
                 ON m.object = ?1 AND m.k = \(connection.dialect.keptKey("l.text"))
-            """, [objectID], reading: TextList(bytes, places, numbers: places.indices.map { Int64($0) })
+            """, [keySpace], reading: TextList(bytes, places, numbers: places.indices.map { Int64($0) })
         ) { found[Int($0.integer(0))] = $0.integer(1) }
         keys = found
     }

@@ -100,14 +100,14 @@ extension PartitionRefresh {
             FROM _load AS l LEFT JOIN _key AS m ON m.object = ?2 AND m.k = \(connection.dialect.keptKey("l.k"))\(parents)
                 LEFT JOIN _row AS o ON o.partition = ?1 AND o.sk = m.sk
             WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)\(newParents)
-            """, [.integer(partition.id), objectID])
+            """, [.integer(partition.id), keySpace])
         let distinct = try connection.number("SELECT count(DISTINCT k) FROM _difference")
         guard distinct == differences else { throw object.loadError("one key twice") }
         if comparison.keys != nil {
             try connection.execute(
                 """
                 INSERT INTO _missing SELECT r.sk FROM _row AS r WHERE r.partition = ?1 AND r.deleted = 0 AND r.sk IN (\(missingKeyed))
-                """, [.integer(partition.id), objectID])
+                """, [.integer(partition.id), keySpace])
         } else {
             try compareMissing(rows: rows, differences: Int64(differences))
         }

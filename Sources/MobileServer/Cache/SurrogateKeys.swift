@@ -62,9 +62,9 @@ extension PackageCache {
             let last = try connection.optionalNumber("SELECT max(last) FROM _key_range WHERE last < ?1", [.integer(Self.lastCounter)]) ?? 0
             try connection.execute("UPDATE _counter SET next = ?2 WHERE name = ?1", [Self.counter, .integer(max(firstKey, last + 1))])
         }
-        for object in objectIDs.values {
+        for space in Set(identity.keySpaces.values) {
             let last = try connection.optionalNumber(
-                "SELECT max(sk) FROM _key WHERE object = ?1 AND sk < ?2", [.integer(object), .integer(Self.lastCounter)])
+                "SELECT max(sk) FROM _key WHERE object = ?1 AND sk < ?2", [.integer(space), .integer(Self.lastCounter)])
             if let last { try keepFree(from: last, in: connection) }
         }
         let limit = [Value.integer(Self.lastCounter)]

@@ -39,9 +39,13 @@ final class ObjectPlan: Sendable {
     /// The columns of a row without key and bookkeeping, with their names on the devices. Not quoted.
     var rowColumns: [String] { rowAttributes.map(\.name) + references.map(\.column) }
 
+    private static func text(_ attribute: AttributeModel) -> String {
+        "\(attribute.name) \(attribute.type) \(attribute.precision ?? 0),\(attribute.scale ?? 0)"
+    }
+
     /// The properties that the cached rows depend on. If a model changes them, the package's cache starts again from nothing.
     var shape: String {
-        let attributes = model.attributes.map { "\($0.name) \($0.type) \($0.precision ?? 0),\($0.scale ?? 0)" }
+        let attributes = model.attributes.map(Self.text)
         let keys = references.map { "\($0.column) \($0.target)" }
         return (attributes + keys + ["key " + model.primaryKey.joined(separator: ",")]).joined(separator: "; ")
     }

@@ -212,7 +212,7 @@ struct OperationReplayer {
         let keys = KeyMap(package: package, cache: cache)
         try stateStore.write(label: "keys of new rows", isolation: .locks) { connection in
             try keys.lock(backEnd, in: connection)
-            try keys.apply(outcomes, of: client, in: connection)
+            try keys.apply(outcomes, of: client, on: backEnd, in: connection)
         }
     }
 

@@ -26,6 +26,8 @@ struct RowDirectory {
     private var needed: [String: [Value: Int64]] = [:]
     /// By back end: the number up to which the record was read for ``displaced(in:after:)``, with the life of the data.
     private var read: [String: (life: String, number: Int64)] = [:]
+    /// By back end: the versions of the package that have the keys of rows in common.
+    private var versions: [String: [String: SharedIdentity.Version]] = [:]
 
     init(package: DeployedPackage, cache: PackageCache, stateStore: any StateStore, client: String) {
         (self.package, self.cache, self.stateStore, self.client) = (package, cache, stateStore, client)
@@ -47,7 +49,7 @@ struct RowDirectory {
     /// Whether another row has got the primary key of a row that the server knew.
     func isDisplaced(_ row: RowIdentity, _ object: ObjectPlan) throws -> Bool {
         let known = try stateStore.read { connection in
-            let isRemembered = try RejectedRows(cache: cache).contains(row.surrogateKey, of: RejectedRows.displaced, in: connection)
+            let isRemembered = try RejectedRows(package: cache.id).contains(row.surrogateKey, of: RejectedRows.displaced, in: connection)
             return (isRemembered, try KeyMap(package: package, cache: cache).key(of: row.surrogateKey, in: object, connection))
         }
         return known.0 || known.1.map { isDisplaced($0, row) } ?? false
@@ -84,18 +86,29 @@ struct RowDirectory {
         } else {
             last = try RecordHistory(record.records).holds(applied.number, in: applied.era) ? applied.number : 0
         }
+        let versions = try versions(of: record.backEnd)
+        // An object may have another name in another version.
+        let names = Dictionary(cache.identity.keySpaces.map { ($1, $0) }) { first, _ in first }
         try record.records.forEachOutcome(after: last) { number, client, text in
             last = max(last, number)
             guard client != self.client, let outcome = try? OperationOutcome(json: JSONValue(parsing: text)), let key = outcome.rowKey,
-                outcome.package == package.identifier, outcome.result.outcome == .accepted
+                outcome.result.outcome == .accepted, let space = versions[outcome.package]?.keySpaces[outcome.result.object],
+                let name = names[space]
             else { return }
-            created.append((RowIdentity(outcome.result.object, outcome.result.key), key))
+            created.append((RowIdentity(name, outcome.result.key), key))
         }
         let displaced = Displaced(owners: created)
         let isDisplaced = created.contains { owner in needed[owner.row.object]?[owner.key].map { $0 != owner.row.surrogateKey } ?? false }
         if isDisplaced { throw displaced }
         take(displaced)
         if let life = record.life { read[record.backEnd] = (life, last) }
+    }
+
+    private mutating func versions(of backEnd: String) throws -> [String: SharedIdentity.Version] {
+        if let known = versions[backEnd] { return known }
+        let found = try stateStore.read { try cache.identity.versions(of: backEnd, in: $0) }
+        versions[backEnd] = found
+        return found
     }
 
     /// Whether an operation of this upload has created the row or changed its key.
@@ -110,7 +123,7 @@ struct RowDirectory {
     /// - Parameter object: the object of the unknown row.
     func rejection(ofCreating surrogateKey: Int64, _ object: ObjectPlan) throws -> Rejection? {
         let isKnown =
-            try rejected[surrogateKey] != nil || stateStore.read { try RejectedRows(cache: cache).contains(surrogateKey, of: client, in: $0) }
+            try rejected[surrogateKey] != nil || stateStore.read { try RejectedRows(package: cache.id).contains(surrogateKey, of: client, in: $0) }
         guard isKnown else { return nil }
         // If the creation may succeed later, the operations that depend on it are not decided either.
         let code = rejected[surrogateKey].flatMap { ResultCode.isRecoverable($0) ? $0 : nil } ?? ResultCode.failedDependency

@@ -3,7 +3,7 @@ internal import PostgreSQLClient
 
 /// The versions of the server's tables in a PostgreSQL database.
 enum PostgreSQLStateSchema {
-    static let version: Int64 = 9
+    static let version: Int64 = 10
 
     /// Creates the tables in a database without them, and refuses a database of a later release. Of several processes that start together, one creates
     /// the tables.
@@ -58,6 +58,9 @@ enum PostgreSQLStateSchema {
         }
         if found < 9 {
             for statement in StateTables.quarantine(.postgreSQL) { try connection.execute(statement) }
+        }
+        if found < 10 {
+            for statement in StateTables.identity(.postgreSQL) { try connection.execute(statement) }
         }
         try connection.execute("UPDATE _state SET version = ?1", [.integer(version)])
     }

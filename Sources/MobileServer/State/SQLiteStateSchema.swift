@@ -2,7 +2,7 @@ internal import MobileStore
 
 /// The versions of the server's tables in an SQLite file. An object's tables are named after package and object (see ``ObjectPlan``).
 enum SQLiteStateSchema {
-    static let version: Int64 = 13
+    static let version: Int64 = 14
 
     /// Refuses a file that is not the server's: before it is opened as one, which would change its journal mode.
     static func check(_ database: Database) throws {
@@ -68,6 +68,9 @@ enum SQLiteStateSchema {
         if found < 12 { try convertKeys(connection) }
         if found < 13 {
             for statement in StateTables.quarantine(.sqlite) { _ = try connection.execute(statement) }
+        }
+        if found < 14 {
+            for statement in StateTables.identity(.sqlite) { _ = try connection.execute(statement) }
         }
     }
 

@@ -5,6 +5,7 @@ import MobileStore
 enum PackageColumn: String, StoredColumn {
     static let table = "_package"
     case id
+    case name
     case epoch
 }
 

@@ -5,7 +5,7 @@ enum StateTables {
     /// The statements that create the tables in an empty database.
     static func statements(_ dialect: StateDialect) -> [String] {
         accounts(dialect) + cache(dialect) + clients(dialect) + logs(dialect) + SegmentTables.statements(dialect) + EraTables.statements(dialect)
-            + marks + refreshes(dialect) + [longMarks] + changedRows + quarantine(dialect)
+            + marks + refreshes(dialect) + [longMarks] + changedRows + quarantine(dialect) + identity(dialect)
     }
 
     private static func accounts(_ dialect: StateDialect) -> [String] {
@@ -89,7 +89,24 @@ enum StateTables {
         ]
     }
 
-    /// The surrogate keys of rows. k: the row's key in the back end, as JSON (see KeyText), in the form in which the dialect keeps it.
+    /// What versions of a package share (see ``SharedIdentity``). _key_space: the number under which _key has the keys of an object, with the key attributes
+    /// and the back end; none for an object that only an earlier release has served: its own number. _record_source: the package whose row of _back_end has
+    /// the position in the record of a back end.
+    static func identity(_ dialect: StateDialect) -> [String] {
+        [
+            """
+            CREATE TABLE IF NOT EXISTS _key_space (
+                object BIGINT PRIMARY KEY, space BIGINT NOT NULL, shape TEXT NOT NULL, back_end TEXT NOT NULL)
+            """,
+            "CREATE INDEX IF NOT EXISTS _key_space_space ON _key_space (space)",
+            """
+            CREATE TABLE IF NOT EXISTS _record_source (
+                package BIGINT NOT NULL, name TEXT NOT NULL, source BIGINT NOT NULL, PRIMARY KEY (package, name))\(dialect.ordered)
+            """,
+        ]
+    }
+
+    /// The surrogate keys of rows. object: the key space; k: the row's key in the back end, as JSON (see KeyText), in the form in which the dialect keeps it.
     static func keys(_ dialect: StateDialect) -> [String] {
         [
             "CREATE TABLE _key (object BIGINT NOT NULL, k \(dialect.rowKey) NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k))\(dialect.ordered)",

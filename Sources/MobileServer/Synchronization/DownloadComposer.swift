@@ -71,7 +71,7 @@ struct DownloadComposer {
             let versions = try reading.versions(of: object, states)
             objects.append(
                 try ObjectDelta(
-                    object: object, objectID: cache.id(of: object), backEnd: package.backEnd(of: object).system,
+                    object: object, keySpace: cache.keySpace(of: object), backEnd: package.backEnd(of: object).system,
                     current: Dictionary(states.map { ($0.partition.id, $0.state.version) }) { $1 },
                     delivered: reread.contains(object.name) ? nil : versions, keepsKeys: versions != nil || lacksRows(of: object),
                     gone: gone[object.name] ?? [], removed: removed[object.name] ?? [], own: own, segments,

@@ -5,7 +5,7 @@ internal import MobileStore
 /// The data of one object that a client does not have.
 struct ObjectDelta {
     let object: ObjectPlan
-    let objectID: Int64
+    let keySpace: Int64
     private let backEnd: any BackEnd
     /// The partitions that the client requests now, with their versions.
     let current: [Int64: Int64]
@@ -26,12 +26,12 @@ struct ObjectDelta {
 
     /// - Parameter delivered: the partitions that the client has, each with the version up to which it was sent; nil for a client of unknown state.
     init(
-        object: ObjectPlan, objectID: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, keepsKeys: Bool,
+        object: ObjectPlan, keySpace: Int64, backEnd: any BackEnd, current: [Int64: Int64], delivered: [Int64: Int64]?, keepsKeys: Bool,
         gone: [Int64], removed: Set<Int64>, own: OwnLargeValues,
         _ segments: SegmentRules, _ grants: SessionGrants, _ connection: any StateConnection
     ) throws {
         self.object = object
-        self.objectID = objectID
+        self.keySpace = keySpace
         self.backEnd = backEnd
         self.current = current
         (self.keepsKeys, self.gone, self.removed, self.own) = (keepsKeys, gone, removed, own)
@@ -196,7 +196,7 @@ struct ObjectDelta {
         }
         let rows = try connection.rows(
             "SELECT m.sk, CAST(m.k AS TEXT) FROM (\(moved)) AS r \(dialect.outerJoin) _key AS m ON m.object = ?1 AND m.sk = r.sk",
-            [.integer(objectID), lists[0], .integer(partition), lists[1]])
+            [.integer(keySpace), lists[0], .integer(partition), lists[1]])
         var count = 0
         for row in rows {
             guard let surrogateKey = row[0].integer, let key = row[1].text.flatMap({ KeyText(text: $0).value }) else { continue }
@@ -226,7 +226,7 @@ struct ObjectDelta {
             """
         var count = 0
         let values = since.map { [Value.integer($0)] } ?? rows.map { [.text(JSONValue.array($0.map { .integer($0) }).description)] } ?? []
-        try connection.forEachRow(sql, [.integer(objectID), .integer(partition)] + values) { row in
+        try connection.forEachRow(sql, [.integer(keySpace), .integer(partition)] + values) { row in
             // A key that cannot be read belongs to no row of the back end.
             guard let attribute = Int(exactly: row.integer(1)), let key = KeyText(text: row.value(2).text ?? "").value else { return }
             var entry = LargeValueList.Entry(

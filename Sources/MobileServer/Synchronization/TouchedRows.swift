@@ -70,7 +70,7 @@ struct TouchedRows {
             SELECT t.value, CAST(m.k AS TEXT) FROM (\(dialect.numbers("?2"))) AS t LEFT JOIN _key AS m ON m.object = ?1 AND m.sk = t.value
             WHERE NOT EXISTS (
                 SELECT 1 FROM _row AS r WHERE r.sk = t.value AND r.deleted = 0 AND r.partition IN (\(dialect.numbers("?3"))))
-            """, [.integer(cache.id(of: object))] + lists)
+            """, [.integer(cache.keySpace(of: object))] + lists)
         return rows.compactMap { row in
             row[0].integer.map { ($0, row[1].text.flatMap { KeyText(text: $0).value }.flatMap { RowKey($0, of: object) }) }
         }

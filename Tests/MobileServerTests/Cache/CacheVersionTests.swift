@@ -14,18 +14,25 @@ import Testing
         try cache.close()
     }
 
-    /// Makes all keys of rows texts.
-    private static let toVersion11 = [
-        "DROP INDEX _key_sk", "ALTER TABLE _key RENAME TO _key_12",
-        "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k)) WITHOUT ROWID",
-        "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)", "INSERT INTO _key (object, k, sk) SELECT object, k, sk FROM _key_12",
-        "DROP TABLE _key_12",
-        "PRAGMA user_version = 11",
+    /// Removes what version 14 added: each object has its keys under its own number.
+    static let toVersion13 = [
+        "UPDATE _key SET object = (SELECT s.object FROM _key_space AS s WHERE s.space = _key.object)", "DROP TABLE _key_space",
+        "DROP TABLE _record_source", "PRAGMA user_version = 13",
     ]
+
+    /// Makes all keys of rows texts.
+    private static let toVersion11 =
+        toVersion13 + [
+            "DROP INDEX _key_sk", "ALTER TABLE _key RENAME TO _key_12",
+            "CREATE TABLE _key (object BIGINT NOT NULL, k TEXT NOT NULL, sk BIGINT NOT NULL, PRIMARY KEY (object, k)) WITHOUT ROWID",
+            "CREATE UNIQUE INDEX _key_sk ON _key (object, sk)", "INSERT INTO _key (object, k, sk) SELECT object, k, sk FROM _key_12",
+            "DROP TABLE _key_12",
+            "PRAGMA user_version = 11",
+        ]
 
     /// Removes what version 7 added.
     static let toVersion6 =
-        ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
+        toVersion13 + ["_row_deleted", "_partition_used", "_partition_digest"].map { "DROP INDEX \($0)" }
         + ["_era", "_partition_era", "_reconciled", "_refresh", "_mark"].map { "DROP TABLE \($0)" }
         + [
             ("_partition", "digest"), ("_partition", "era"), ("_partition", "used"), ("_partition", "mark"),
@@ -137,7 +144,9 @@ import Testing
         try server.server.close()
         try change(
             server,
-            ["DROP INDEX _row_changed", "CREATE INDEX _row_version ON _row (partition, version, deleted)", "PRAGMA user_version = 10"])
+            Self.toVersion13 + [
+                "DROP INDEX _row_changed", "CREATE INDEX _row_version ON _row (partition, version, deleted)", "PRAGMA user_version = 10",
+            ])
         try server.restartClosed()
         #expect(try indexes() == present && present == ["_row_changed", "_row_deleted", "_row_sk"])
         try server.backEnd {
@@ -152,10 +161,10 @@ import Testing
         let server = try FieldSales.server()
         let device = try TestDevice.inRegion("NORTH", of: server)
         func keys(_ types: String) throws -> [[Value]] {
-            try server.state { try $0.rows("SELECT object, CAST(k AS TEXT), sk, \(types) FROM _key ORDER BY sk") }
+            try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk, \(types) FROM _key ORDER BY sk") }
         }
         let present = try keys("typeof(k)"), rows = device.rows
-        #expect(Set(present.map { $0[3] }) == ["integer", "text"], "keys of one attribute and of several")
+        #expect(Set(present.map { $0[2] }) == ["integer", "text"], "keys of one attribute and of several")
         try server.server.close()
         try change(server, Self.toVersion11)
         try server.restartClosed()

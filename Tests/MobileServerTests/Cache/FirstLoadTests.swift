@@ -93,7 +93,11 @@ import Testing
         let next = try servers.store.read { try $0.number("SELECT coalesce(max(next), 1) FROM _counter") }
         // The second key of the second block: the first one has two rows, and a parent that is nowhere.
         _ = try servers.store.write(label: "test") {
-            try $0.execute("INSERT INTO _key (object, k, sk) SELECT id, 'of nobody', ?1 FROM _object WHERE name = 'Article'", [.integer(next + 4)])
+            try $0.execute(
+                """
+                INSERT INTO _key (object, k, sk)
+                SELECT space, 'of nobody', ?1 FROM _key_space AS s JOIN _object AS o ON o.id = s.object WHERE name = 'Article'
+                """, [.integer(next + 4)])
         }
         #expect(throws: (any Error).self) { try servers.refresh("A") }
         #expect(try !Self.isLoaded("A", servers) && count("_key") == 4 && count("_row") == 2 && count("_segment") == 0)
@@ -300,7 +304,9 @@ import Testing
         }
         let device = try TestDevice(server)
         try device.synchronize()
-        let keys = try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []) }.map { (Array(($0[0].text ?? "").utf8), $0[1].integer ?? 0) }
+        let keys = try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []) }.map {
+            (Array(($0[0].text ?? "").utf8), $0[1].integer ?? 0)
+        }
         #expect(keys.count == 205)
         func key(_ word: String) -> Int64? { keys.first { $0.0 == Array(KeyText(.text(word)).text.utf8) }?.1 }
         let bodies = try server.state { try $0.rows("SELECT sk, body FROM _row", []) }
@@ -324,7 +330,9 @@ import Testing
         try device.synchronize()
         func keys() throws -> [String: Int64] {
             Dictionary(
-                uniqueKeysWithValues: try server.state { try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []).map { ($0[0].text ?? "", $0[1].integer ?? 0) } })
+                uniqueKeysWithValues: try server.state {
+                    try $0.rows("SELECT CAST(k AS TEXT), sk FROM _key", []).map { ($0[0].text ?? "", $0[1].integer ?? 0) }
+                })
         }
         let first = try keys()
         #expect(Set(first.keys) == Set(words.map { KeyText(.text($0)).text }))

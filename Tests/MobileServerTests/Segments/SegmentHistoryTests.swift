@@ -225,7 +225,7 @@ private final class HistoryBench {
             let rows = Spool(), largeValues = LargeValueList(), versions = Dictionary(uniqueKeysWithValues: try asked.map { ($0, try version($0)) })
             var steps: [Download.Step] = []
             let delta = try ObjectDelta(
-                object: object, objectID: 1, backEnd: backEnd, current: versions, delivered: before.delivered, keepsKeys: true, gone: [], removed: [],
+                object: object, keySpace: 1, backEnd: backEnd, current: versions, delivered: before.delivered, keepsKeys: true, gone: [], removed: [],
                 own: OwnLargeValues(), rules,
                 grants, connection)
             try delta.compose(rows, largeValues, &steps)

@@ -6,6 +6,8 @@ import MobileStore
 /// A device without a database: it keeps the server's rows in memory, and sends the operations of a test.
 final class TestDevice {
     let server: TestServer
+    /// Name and version of the package.
+    let package: String
     let client: String
     let name: String
     let user: String
@@ -24,8 +26,9 @@ final class TestDevice {
     var adjustHeader: (inout SynchronizeHeader) -> Void = { _ in }
     private var nextOperation: Int64 = 1
 
-    init(_ server: TestServer, name: String = "phone", user: String = "ada", password: String = "secret") throws {
+    init(_ server: TestServer, package: String? = nil, name: String = "phone", user: String = "ada", password: String = "secret") throws {
         self.server = server
+        self.package = package ?? server.package
         self.name = name
         self.user = user
         client = UUID().uuidString
@@ -38,7 +41,7 @@ final class TestDevice {
     }
 
     func header(_ method: MessageMethod) -> MessageHeader {
-        MessageHeader(method: method, id: "1", package: server.package, client: client, application: "crm", device: name)
+        MessageHeader(method: method, id: "1", package: package, client: client, application: "crm", device: name)
     }
 
     /// Sends one message in the device's session.
@@ -84,7 +87,7 @@ final class TestDevice {
     ) throws -> [UInt8] {
         var writer = FrameWriter(.upload)
         var header = SynchronizeHeader(
-            client: client, package: server.package, groups: groups ?? ["default"], tokens: tokens, subscriptions: subscriptions,
+            client: client, package: package, groups: groups ?? ["default"], tokens: tokens, subscriptions: subscriptions,
             personalization: personalization, settledBelow: settledBelow, keysLeft: keysLeft)
         adjustHeader(&header)
         try writer.write(.header(header))

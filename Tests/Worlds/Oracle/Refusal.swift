@@ -32,10 +32,10 @@ extension Rig {
         }
     }
 
-    /// The server, or the new version of a package, has other surrogate keys now, and the row was not among the device's rows when it got them: a key that the back
+    /// The server has other surrogate keys now, and the row was not among the device's rows when it got them: a key that the back
     /// end makes does not identify it, because another row may have the number.
     private func isUnknown(_ edit: Edit, _ device: DeviceBench, _ truth: Truth, _ ledger: [Truth.Entry]) -> Bool {
-        (lostStates > 0 || device.version > 1) && world.objects[edit.object].key == .generated && hasLeft(edit, device, truth, ledger)
+        lostStates > 0 && world.objects[edit.object].key == .generated && hasLeft(edit, device, truth, ledger)
     }
 
     /// A column of SQLite makes a double of a decimal: more than 15 digits are not kept for sure.

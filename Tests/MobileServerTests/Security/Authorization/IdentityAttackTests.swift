@@ -11,7 +11,7 @@ import Testing
         try client.restart {
             found = try client.cache {
                 try $0.first(
-                    "SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = ?1 AND CAST(k.k AS TEXT) = ?2",
+                    "SELECT k.sk FROM _key AS k JOIN _key_space AS s ON s.space = k.object JOIN _object AS o ON o.id = s.object WHERE o.name = ?1 AND CAST(k.k AS TEXT) = ?2",
                     [.text(object), .text(key)])?[0]
             }
         }

@@ -59,11 +59,11 @@ import Testing
     @Test(
         "a cache that holds the greatest of all keys, or of those that a server grants, opens and goes on granting keys",
         arguments: [
-            "INSERT INTO _key (object, sk, k) SELECT id, 9223372036854775807, 77 FROM _object WHERE name = 'Customer'",
+            "INSERT INTO _key (object, sk, k) SELECT space, 9223372036854775807, 77 FROM _key_space AS s JOIN _object AS o ON o.id = s.object WHERE name = 'Customer'",
             "UPDATE _counter SET next = 9223372036854775807", "UPDATE _counter SET next = 9223372036854775000",
-            "INSERT INTO _key (object, sk, k) SELECT id, next + 1, 78 FROM _object, _counter WHERE _object.name = 'Order'",
+            "INSERT INTO _key (object, sk, k) SELECT space, next + 1, 78 FROM _object, _counter, _key_space WHERE _object.name = 'Order' AND _key_space.object = _object.id",
             "UPDATE _counter SET next = 4611686018427387404", "UPDATE _counter SET next = 4611686018427387904",
-            "INSERT INTO _key (object, sk, k) SELECT id, 4611686018427387903, 77 FROM _object WHERE name = 'Customer'",
+            "INSERT INTO _key (object, sk, k) SELECT space, 4611686018427387903, 77 FROM _key_space AS s JOIN _object AS o ON o.id = s.object WHERE name = 'Customer'",
         ])
     func greatestKey(damage: String) throws {
         let client = try HandmadeClient()

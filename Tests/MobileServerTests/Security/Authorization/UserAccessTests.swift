@@ -137,7 +137,11 @@ import Testing
         _ = try client.synchronize(header: header())
         try administration.setAttribute("region", to: ["NORTH"], ofUser: "ada")
         let key = try client.server.state {
-            try $0.number("SELECT k.sk FROM _key AS k JOIN _object AS o ON o.id = k.object WHERE o.name = 'Site' AND CAST(k.k AS TEXT) = '2'")
+            try $0.number(
+                """
+                SELECT k.sk FROM _key AS k JOIN _key_space AS s ON s.space = k.object JOIN _object AS o ON o.id = s.object
+                WHERE o.name = 'Site' AND CAST(k.k AS TEXT) = '2'
+                """)
         }
         let (change, parameters) = operation == "drop" ? ("D", "{}") : ("U", #"{"label": "stolen"}"#)
         let answer = try client.synchronize(
