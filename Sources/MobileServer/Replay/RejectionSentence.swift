@@ -17,7 +17,9 @@ struct RejectionSentence {
         case notNull([AttributeModel])
         case unique([AttributeModel])
         case foreignKey
-        case other
+        /// One of another table, which the back end changes together with the row.
+        case ofOtherTable
+        case other([AttributeModel])
     }
 
     /// - Parameter code: the ``ResultCode`` that the failure maps to.
@@ -76,7 +78,11 @@ struct RejectionSentence {
                 ? "there is another row with a value that \(name) must have alone"
                 : "there is a \(name) with the same \(Self.listed(attributes)) already"
         case .foreignKey: "\(name): \(brokenReference)"
-        case .other: "a constraint of the back end refused \(name)"
+        case .ofOtherTable: "the back end changes another table together with \(name), and a constraint there refused it"
+        case .other(let attributes):
+            attributes.isEmpty
+                ? "a constraint of the back end refused \(name)"
+                : "a constraint of the back end refused this value of \(Self.listed(attributes)) of \(name)"
         }
     }
 
@@ -112,18 +118,24 @@ struct RejectionSentence {
             let rule = Self.tail(of: error.message, behind: "CHECK constraint failed: ")
             // A constraint without a name shows its condition, in the back end's words.
             let isName = rule.wholeMatch(of: /[\w ]+/) != nil
-            let named = object?.table.constraints[rule].map { attributes(ofColumns: $0) }
+            let columns = object?.table.constraints[rule]
+            if isName, columns == nil, object != nil, attributes(mentionedIn: rule).isEmpty { return text(.ofOtherTable, rule: rule) }
+            let named = columns.map { attributes(ofColumns: $0) }
             return text(.check(named ?? attributes(mentionedIn: rule)), rule: isName ? rule : "")
         case 1299:  // NOTNULL
-            return text(.notNull(attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))))
+            let list = Self.tail(of: error.message, behind: "constraint failed: ")
+            return text(isOfOtherTable(list) ? .ofOtherTable : .notNull(attributes(named: list)))
         case 1555, 2067, 2579:  // PRIMARYKEY, UNIQUE, ROWID
-            return text(.unique(attributes(named: Self.tail(of: error.message, behind: "constraint failed: "))))
+            let list = Self.tail(of: error.message, behind: "constraint failed: ")
+            // An index with expressions is listed by its name.
+            if let index = list.wholeMatch(of: /index '(.*)'/) { return text(.unique([]), rule: String(index.1)) }
+            return text(isOfOtherTable(list) ? .ofOtherTable : .unique(attributes(named: list)))
         case 787:  // FOREIGNKEY
             return text(.foreignKey)
         case 1811:  // TRIGGER: a sentence that the back end's owner has written for people
             return Self.tail(of: error.message, behind: "\": ")
         default:
-            return text(.other)
+            return text(.other([]))
         }
     }
 
@@ -132,6 +144,12 @@ struct RejectionSentence {
         guard let object else { return [] }
         let columns = list.components(separatedBy: ", ")
         return object.model.attributes.filter { columns.contains("\(object.table.name).\(object.plan.binding.column(of: $0.name))") }
+    }
+
+    /// Whether none of the columns that are listed as `table.column, table.column` is of the object's table.
+    private func isOfOtherTable(_ list: String) -> Bool {
+        guard let object, !list.isEmpty else { return false }
+        return !list.components(separatedBy: ", ").contains { $0.lowercased().hasPrefix(object.table.name.lowercased() + ".") }
     }
 
     /// Returns the attributes whose columns occur as words in an expression or in the name of a constraint.

@@ -122,8 +122,10 @@ final class PostgreSQLEngine: SQLEngine {
         func refused(_ message: String, _ code: Int64 = ResultCode.constraint) -> BackEndFailure {
             .refused(message, code: code, backEndCode: state, detail: detail)
         }
-        // RAISE in a trigger: a sentence that the back end's owner has written for people, with a code of his choice.
-        if error.isRaised, [.constraint, .invalidValue, .other].contains(error.code), !state.hasPrefix("XX") { return refused(error.message) }
+        // RAISE in a trigger: a sentence that the back end's owner has written for people, with a code of his choice. That of a lock asks for a repetition.
+        if error.isRaised, ![.serialization, .deadlock, .lockNotAvailable].contains(error.code), !state.hasPrefix("XX") {
+            return refused(error.message)
+        }
         switch error.code {
         case .constraint: return refused(Self.sentence(of: error, sentence))
         case .invalidValue, .invalidText: return refused(sentence.text(ofInvalidValue: error.message))
@@ -141,8 +143,8 @@ final class PostgreSQLEngine: SQLEngine {
     }
 
     private static func sentence(of error: PostgreSQLError, _ sentence: RejectionSentence) -> String {
-        guard let violation = error.violation else { return sentence.text(.other) }
-        let isOwn = violation.table == sentence.object?.table.name
+        guard let violation = error.violation else { return sentence.text(.other([])) }
+        let table = sentence.object?.table, isOwn = violation.table.map { $0 == table?.name || table?.parts.contains($0) == true } ?? false
         let columns = violation.constraint.flatMap { sentence.object?.table.constraints[$0] } ?? [violation.column].compactMap { $0 }
         let attributes = isOwn ? sentence.attributes(ofColumns: columns) : []
         let kind: RejectionSentence.Constraint =
@@ -151,11 +153,12 @@ final class PostgreSQLEngine: SQLEngine {
             case .foreignKey: .foreignKey
             case .notNull: .notNull(attributes)
             case .check: .check(attributes)
-            case .other: .other
+            case .other: .other(attributes)
             }
         // PostgreSQL makes names of table, columns and kind for constraints without one.
         let name = violation.constraint ?? "",
             isMade = name.hasPrefix("\(violation.table ?? "")_") && name.contains(/_(check|fkey|key|pkey|excl)[0-9]*$/)
+        if table != nil, violation.table != nil, !isOwn, violation.kind != .foreignKey { return sentence.text(.ofOtherTable, rule: name) }
         return sentence.text(kind, rule: isMade ? "" : name)
     }
 }
