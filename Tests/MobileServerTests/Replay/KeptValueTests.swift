@@ -140,4 +140,42 @@ import Testing
         #expect(results.last?.message == "\"Amount\", \"day\": the back end would keep \"infinity\" in place of \"2024-02-29\"")
         #expect(device.rows["Amount"]?.count == 1 && device.rows("Amount", by: "id")[0]?["code"] == "OPEN")
     }
+
+    @Test(.needsPostgreSQL) func `a column of PostgreSQL that would round or cut a value refuses it, and takes those that it keeps`() throws {
+        let model = try PackageModel(
+            json: """
+                {"format": 1, "name": "Narrow", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
+                 "objects": [{"name": "Narrow", "primaryKey": ["id"], "operations": ["create", "update"],
+                    "attributes": [{"name": "id", "type": "int"}, {"name": "moment", "type": "dateTime", "nullable": true},
+                        {"name": "tens", "type": "int", "nullable": true}, {"name": "single", "type": "double", "nullable": true},
+                        {"name": "price", "type": "decimal", "precision": 10, "scale": 2, "nullable": true},
+                        {"name": "letter", "type": "string", "nullable": true}],
+                    "binding": {"backEnd": "enterprise", "table": "narrow"}}]}
+                """)
+        // A trigger may change what it likes.
+        let tables = """
+            CREATE DOMAIN tens AS NUMERIC(3, -1);
+            CREATE TABLE narrow (id INT PRIMARY KEY, moment TIMESTAMP(0), tens tens, single REAL, price NUMERIC(10, 1), letter "char");
+            INSERT INTO narrow VALUES (1);
+            CREATE FUNCTION twice() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN new.tens = new.tens * 2; RETURN new; END $$;
+            CREATE TRIGGER twice BEFORE UPDATE ON narrow FOR EACH ROW EXECUTE FUNCTION twice();
+            """
+        let device = try TestDevice(TestServer(model: model, tables: nil, postgreSQL: tables, on: .postgreSQL))
+        try device.synchronize()
+        func result(_ attributes: JSONObject) throws -> ReplayResult? {
+            try device.synchronize([device.update("Narrow", where: "id", is: 1, set: attributes, primaryKey: ["id": 1])]).results.first
+        }
+        let lost: [JSONObject] = [
+            ["moment": "2024-01-01T10:00:00.600Z"], ["tens": 17], ["single": .number("16777217.0")], ["price": .number("1.25")], ["letter": "abc"],
+        ]
+        for attributes in lost {
+            let found = try #require(try result(attributes))
+            #expect(found.code == 412 && found.message.contains("the back end would keep"), "\(attributes): \(found.message)")
+        }
+        let kept: JSONObject = [
+            "moment": "2024-01-01T10:00:00.000Z", "tens": 20, "single": .number("0.5"), "price": .number("1.5"), "letter": "a",
+        ]
+        #expect(try result(kept)?.code == 200)
+        #expect(device.rows("Narrow", by: "id")[1]?["tens"] == 40)
+    }
 }

@@ -10,6 +10,8 @@ struct BackEndTable: Sendable {
     let hasPieces: Bool
     /// The columns of constraints that errors mention by the constraint's name.
     var constraints: [String: [String]] = [:]
+    /// The names of the tables that have rows of this one: partitions, and tables that inherit from it.
+    var parts: Set<String> = []
 
     struct Column: Sendable {
         let name: String
@@ -20,6 +22,8 @@ struct BackEndTable: Sendable {
         var hasDefault = false
         /// The values of an enumeration, in its order; empty for other types.
         var allowedValues: [String] = []
+        /// PostgreSQL: the type, if a value that is written may be kept as another one, such as `timestamp(0)`, which rounds; nil for all others.
+        var narrowType: String?
     }
 
     /// SQLite's description of a column. `hidden` is 2 or more for generated ones.
@@ -35,8 +39,8 @@ struct BackEndTable: Sendable {
         case boolean, single, date, time, timestamp, timestampWithTimeZone, array
     }
 
-    init(name: String, sql: String, columns: [Column], constraints: [String: [String]]) {
-        (self.name, self.sql, self.columns, self.constraints) = (name, sql, columns, constraints)
+    init(name: String, sql: String, columns: [Column], constraints: [String: [String]], parts: Set<String>) {
+        (self.name, self.sql, self.columns, self.constraints, self.parts) = (name, sql, columns, constraints, parts)
         hasPieces = false
     }
 

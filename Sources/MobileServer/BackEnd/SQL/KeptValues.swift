@@ -70,6 +70,45 @@ struct KeptValues {
         }
     }
 
+    /// Asks the back end which values the types of its columns make of others. PostgreSQL rounds and cuts without a word, and a returned value may be that of a
+    /// trigger.
+    /// - Throws: ``Rejection``, as ``check(_:)``.
+    static func checkNarrowTypes(
+        _ written: [(attribute: String, value: Value)], _ wire: [String: JSONValue], in object: SQLObject, _ connection: any BackEndConnection
+    ) throws {
+        var values: [(attribute: AttributeModel, json: JSONValue, value: Value)] = [], forms: [String] = []
+        for (name, value) in written where value != .null {
+            guard let attribute = object.model.attribute(named: name), !attribute.isLarge, let json = wire[name],
+                let type = object.tableColumn(name)?.narrowType, isNarrow(type, attribute)
+            else { continue }
+            values.append((attribute, json, value))
+            let column = SQLColumn(sql: "CAST(?\(values.count) AS \(type))", affinity: object.column(name).affinity)
+            forms.append(object.expressions.value(of: attribute, column))
+        }
+        guard !values.isEmpty, let found = try connection.first("SELECT " + forms.joined(separator: ", "), values.map(\.value)) else { return }
+        for (value, found) in zip(values, found) {
+            guard let written = try? WireConversion.normalized(value.json, of: value.attribute) else { continue }
+            let kept = WireConversion.json(cached: found, of: value.attribute).description
+            if kept.utf8.elementsEqual(written.description.utf8) { continue }
+            throw Rejection(
+                ResultCode.constraint,
+                "\"\(object.plan.name)\", \"\(value.attribute.name)\": the back end would keep \(text(found, value.attribute)) in place of \(text(value.json))"
+            )
+        }
+    }
+
+    /// Whether a type may change a value that the attribute can hold.
+    private static func isNarrow(_ type: String, _ attribute: AttributeModel) -> Bool {
+        // Numbers of 32 bits are those of the attribute.
+        if type == "real" { return attribute.type != .float }
+        guard let scale = type.wholeMatch(of: /numeric\(\d+,(-?\d+)\)/).flatMap({ Int($0.1) }) else { return true }
+        return switch attribute.type {
+        case .decimal: scale < attribute.scale ?? 2
+        case .byte, .short, .int, .long, .integer, .boolean: scale < 0
+        default: true
+        }
+    }
+
     /// A value that the attribute cannot hold is shown as it is.
     private static func text(_ found: Value, _ attribute: AttributeModel) -> String {
         guard attribute.type == .decimal, case .integer = found else { return UnfitRow.text(found) }

@@ -5,8 +5,11 @@ extension PostgreSQLBackEndConnection {
     /// exactly this one.
     func table(named name: String) throws -> BackEndTable? {
         if let table = try table(named: name, schema: nil) { return table }
-        guard let point = name.firstIndex(of: ".") else { return nil }
-        return try table(named: String(name[name.index(after: point)...]), schema: String(name[..<point]))
+        // Both names may have points of their own.
+        for point in name.indices where name[point] == "." {
+            if let table = try table(named: String(name[name.index(after: point)...]), schema: String(name[..<point])) { return table }
+        }
+        return nil
     }
 
     private func table(named name: String, schema: String?) throws -> BackEndTable? {
@@ -14,26 +17,42 @@ extension PostgreSQLBackEndConnection {
             """
             SELECT CAST(n.nspname AS TEXT), CAST(c.relname AS TEXT), CAST(c.oid AS BIGINT)
             FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-            WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND lower(c.relname) = lower(CAST(?1 AS TEXT))
-                AND (CAST(?2 AS TEXT) IS NULL AND pg_catalog.pg_table_is_visible(c.oid) OR lower(n.nspname) = lower(CAST(?2 AS TEXT)))
+            WHERE c.relkind IN ('r', 'v', 'm', 'f', 'p') AND lower(CAST(c.relname AS TEXT)) = lower(CAST(?1 AS TEXT))
+                AND (CAST(?2 AS TEXT) IS NULL AND pg_catalog.pg_table_is_visible(c.oid) OR lower(CAST(n.nspname AS TEXT)) = lower(CAST(?2 AS TEXT)))
             ORDER BY c.relname <> CAST(?1 AS TEXT), n.nspname LIMIT 1
             """, [.text(name), Value(schema)])
         guard let found, let schema = found[0].text, let table = found[1].text else { return nil }
         return BackEndTable(
             name: table, sql: "\(SQLText.quoted(schema)).\(SQLText.quoted(table))", columns: try columns(ofTable: found[2]),
-            constraints: try constraints(ofTable: found[2]))
+            constraints: try constraints(ofTable: found[2]), parts: try parts(ofTable: found[2]))
+    }
+
+    private func parts(ofTable id: Value) throws -> Set<String> {
+        let found = try rows(
+            """
+            WITH RECURSIVE part AS (
+                SELECT inhrelid FROM pg_catalog.pg_inherits WHERE inhparent = CAST(CAST(?1 AS BIGINT) AS OID)
+                UNION SELECT i.inhrelid FROM part JOIN pg_catalog.pg_inherits AS i ON i.inhparent = part.inhrelid)
+            SELECT CAST(c.relname AS TEXT) FROM part JOIN pg_catalog.pg_class AS c ON c.oid = part.inhrelid
+            """, [id])
+        return Set(found.compactMap { $0[0].text })
     }
 
     /// An identity that is GENERATED ALWAYS cannot be written either.
     private func columns(ofTable id: Value) throws -> [BackEndTable.Column] {
-        try rows(
+        let modifier = "CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END"
+        return try rows(
             """
             SELECT CAST(a.attname AS TEXT), CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT),
                 CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER), CAST(t.typcategory = 'A' AS INTEGER),
                 CAST(a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL AS INTEGER),
                 (SELECT CAST(json_agg(e.enumlabel ORDER BY e.enumsortorder) AS TEXT) FROM pg_catalog.pg_enum AS e
-                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END)
+                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END),
+                CASE WHEN b.typname IN ('float4', 'name', 'char', 'money')
+                    OR b.typname IN ('timestamp', 'timestamptz', 'time', 'timetz') AND \(modifier) BETWEEN 0 AND 2
+                    OR b.typname = 'numeric' AND \(modifier) >= 0 THEN pg_catalog.format_type(b.oid, \(modifier)) END
             FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+            JOIN pg_catalog.pg_type AS b ON b.oid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
             """, [id]
         ).map { row in
@@ -41,7 +60,7 @@ extension PostgreSQLBackEndConnection {
                 name: row[0].text ?? "",
                 affinity: row[3].integer == 1 ? .array : BackEndTable.Affinity(typeID: UInt32(truncatingIfNeeded: row[1].integer ?? 0)),
                 isGenerated: row[2].integer == 1, hasDefault: row[4].integer == 1,
-                allowedValues: try row[5].text.flatMap { try JSONValue(parsing: $0).array }?.compactMap(\.string) ?? [])
+                allowedValues: try row[5].text.flatMap { try JSONValue(parsing: $0).array }?.compactMap(\.string) ?? [], narrowType: row[6].text)
         }
     }
 

@@ -91,6 +91,7 @@ struct SQLOperationRunner {
         let columns = written.map { SQLText.quoted($0.column) }.joined(separator: ", ")
         let places = written.enumerated().map { row.place($0.offset + 1, of: $0.element.attribute) }.joined(separator: ", ")
         let values = written.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
+        try KeptValues.checkNarrowTypes(written.map { ($0.attribute, $0.value) }, row.wire, in: row.object, connection)
         let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: row.object, isNew: true)
         let sql = "INSERT INTO \(row.object.table.sql) \(values) RETURNING \(row.returned)\(kept.columns)"
         guard let inserted = try connection.first(sql, written.map(\.value)) else { throw row.leftUndone }
@@ -118,6 +119,7 @@ struct SQLOperationRunner {
         let assignments = written.enumerated().map { place, value in
             "\(SQLText.quoted(value.column)) = \(row.place(first + place, of: value.attribute))"
         }.joined(separator: ", ")
+        try KeptValues.checkNarrowTypes(written.map { ($0.attribute, $0.value) }, row.wire, in: object, connection)
         let kept = KeptValues(of: row.wire, written: written.map(\.attribute), in: object)
         let sql = "UPDATE \(object.table.sql) SET \(assignments) WHERE \(condition.sql) RETURNING \(row.returned)\(kept.columns)"
         let updated = try connection.rows(sql, condition.values + written.map(\.value))
