@@ -17,6 +17,8 @@ struct BackEndLoad {
     let parameters: [Value]
     /// A read of the back end.
     let source: any BackEndSnapshot
+    /// Rows that are held back for another reason than one of their values, by their keys; see ``RowsToHold``.
+    var held: [KeyText: UnfitRow] = [:]
 
     /// The values of the parameters by name.
     var namedParameters: [String: Value] {
@@ -26,11 +28,14 @@ struct BackEndLoad {
     /// Visits the rows.
     /// - Parameters:
     ///   - keys: the rows to visit; nil (default) for all.
-    ///   - unfit: visits the rows that their attributes cannot hold.
+    ///   - unfit: visits the rows that their attributes cannot hold, and those of ``held``.
     func forEachRow(_ keys: [RowKey]? = nil, unfit: (UnfitRow) throws -> Void, _ visit: (LoadedRow) throws -> Void) throws {
+        var told = Set<KeyText>()
         try source.load(object.model, parameters: namedParameters, keys: keys) { row in
             switch row.held(by: object) {
-            case .fit(let row): try visit(row)
+            case .fit(let row):
+                guard !held.isEmpty, let reason = held[row.key] else { return try visit(row) }
+                if told.insert(row.key).inserted { try unfit(reason) }
             case .unfit(let row): try unfit(row)
             }
         }

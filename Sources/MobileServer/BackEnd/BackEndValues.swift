@@ -72,8 +72,10 @@ public struct LargeValueDigest: Sendable {
     public let digest: [UInt8]
     /// The number of bytes.
     public let length: Int64
+    /// Whether the bytes of a text are UTF-8; nil where the back end has no others. A row with another text is held back.
+    var isText: Bool?
 
-    /// Creates a digest.
+    /// Creates a digest. The bytes of a text are UTF-8.
     public init(key: RowKey, attribute: String, digest: [UInt8], length: Int64) {
         (self.key, self.attribute, self.digest, self.length) = (key, attribute, digest, length)
     }

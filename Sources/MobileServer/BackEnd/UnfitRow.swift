@@ -23,7 +23,10 @@ struct UnfitRow: Sendable, Equatable {
     /// The longest value or key in a record, in characters.
     static let longestText = 60
 
-    init(_ object: ObjectPlan, key: KeyText?, shownKey: Value, attributes: [AttributeModel], form: AttributeModel?, value: Value) {
+    init(
+        _ object: ObjectPlan, key: KeyText?, shownKey: Value, attributes: [AttributeModel], form: AttributeModel?, value: Value,
+        expected: String? = nil
+    ) {
         self.key = key
         self.shownKey = Self.text(ofKey: shownKey, of: object)
         name = key.map { Self.name(of: $0) } ?? Self.name(ofUnfitKey: shownKey)
@@ -31,7 +34,17 @@ struct UnfitRow: Sendable, Equatable {
         column = attributes.map { object.binding.column(of: $0.name) }.joined(separator: ", ")
         attribute = attributes.map(\.name).joined(separator: ", ")
         self.value = Self.text(value)
-        expected = (form ?? attributes.first)?.formWords ?? "another value"
+        let words = (form ?? attributes.first)?.formWords ?? "another value"
+        self.expected = expected ?? words + (key == nil || form != nil ? Self.exactness(of: form ?? attributes.first) : "")
+    }
+
+    /// Phrase for the digits that a time may have as a part of a key.
+    private static func exactness(of attribute: AttributeModel?) -> String {
+        switch attribute?.type {
+        case .dateTime?: ", exact to the millisecond"
+        case .time?: ", exact to the second"
+        default: ""
+        }
     }
 
     /// Short enough for the index of any engine, in bytes.

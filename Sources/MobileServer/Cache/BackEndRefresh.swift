@@ -68,12 +68,10 @@ struct BackEndRefresh {
                 refresher.turns.give(all)
             }
         }
-        /// The partitions whose rows do not fit into memory.
-        var large = Set<Int64>()
-        var conflicts = 0
+        var findings = Findings(), conflicts = 0
         while conflicts < Self.maximumConflicts {
             do {
-                let found = try attempt(lease, large)
+                let found = try attempt(lease, findings)
                 if found.isDone { return }
                 if found.isConflict { conflicts += 1 }
                 guard lease == nil, found.needsLease || conflicts >= Self.conflictsBeforeLease else { continue }
@@ -83,7 +81,13 @@ struct BackEndRefresh {
                     throw error
                 }
             } catch let load as PartitionLoad.TooLarge {
-                large.insert(load.partition)
+                findings.large.insert(load.partition)
+            } catch let load as FirstLoadNotPossible {
+                findings.staged.insert(load.partition)
+            } catch let found as RowsToHold {
+                if try !findings.take(found) { conflicts += 1 }
+            } catch let twice as KeyTwice {
+                throw twice.failure
             } catch is RefreshLease.Lost {
                 lease?.end()
                 lease = nil
@@ -99,16 +103,35 @@ struct BackEndRefresh {
         throw RequestFailure.busy
     }
 
+    /// What looks in vain have found.
+    private struct Findings {
+        /// The partitions whose rows do not fit into memory.
+        var large = Set<Int64>()
+        /// The partitions whose first load is staged.
+        var staged = Set<Int64>()
+        /// The rows to hold back, by partition.
+        private(set) var held: [Int64: [KeyText: UnfitRow]] = [:]
+
+        /// - Returns: whether a row is new.
+        /// - Throws: the error of the load if there are too many.
+        mutating func take(_ found: RowsToHold) throws -> Bool {
+            let known = held[found.partition] ?? [:], all = known.merging(found.rows) { $1 }
+            guard all.count <= RowsToHold.limit else { throw found.failure }
+            held[found.partition] = all
+            return found.rows.keys.contains { known[$0] == nil }
+        }
+    }
+
     /// A staged load has lost its connection to the store, and can be repeated.
     private struct Interruption: Error {
         let cause: PostgreSQLError
     }
 
     /// Looks at the back end once, and writes what it finds.
-    private func attempt(_ lease: RefreshLease?, _ large: Set<Int64>) throws -> (isDone: Bool, isConflict: Bool, needsLease: Bool) {
+    private func attempt(_ lease: RefreshLease?, _ findings: Findings) throws -> (isDone: Bool, isConflict: Bool, needsLease: Bool) {
         // Before the look: what another process commits from now on may be later than what it sees.
         let known = try refresher.stateStore.read { try self.known(in: $0) }
-        let found = try backEnd.system.read { try look($0, known, lease, large) }
+        let found = try backEnd.system.read { try look($0, known, lease, findings) }
         guard let found, try write(found, known) else { return (false, true, false) }
         if reported == nil { for state in found.unchanged { refresher.note(state, at: found.position) } }
         return (!found.isPartial, false, found.needsLease)
@@ -123,7 +146,7 @@ struct BackEndRefresh {
     // MARK: The look
 
     /// - Returns: nil if the store has changed so much that the look is in vain.
-    private func look(_ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease?, _ large: Set<Int64>) throws -> Look? {
+    private func look(_ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease?, _ findings: Findings) throws -> Look? {
         var look = Look()
         look.position = try source.position()
         look.record = try RecordImport.read(source, of: backEnd, after: known.applied, package: refresher.package.model.name) {
@@ -149,11 +172,12 @@ struct BackEndRefresh {
                     (look.isPartial, look.needsLease) = (true, true)
                     continue
                 }
-                guard let comparison = try comparison(source, object, partition, state) else {
+                guard var comparison = try comparison(source, object, partition, state) else {
                     look.unchanged.append(state)
                     continue
                 }
-                let isLarge = try isLarge(comparison, large), isFirst = !state.isLoaded
+                comparison.held = findings.held[partition.id] ?? [:]
+                let isLarge = try isLarge(comparison, findings.large), isFirst = !state.isLoaded
                 // Large comparisons take place under the lease as well.
                 if !isLarge && (!isFirst || lease != nil && firstLoads > 0) {
                     let load = try PartitionLoad(marked(comparison, source), refresher.rules, backEnd: backEnd.system, source)
@@ -167,7 +191,7 @@ struct BackEndRefresh {
                 }
                 // Before any row has a key: a device may have given it one.
                 guard try importRecord(&look, known) else { return nil }
-                guard try stage(comparison, source, look.position, known, lease) else { return nil }
+                guard try stage(comparison, source, look.position, known, lease, isFirst: !findings.staged.contains(partition.id)) else { return nil }
             }
         }
         return look
@@ -234,12 +258,14 @@ struct BackEndRefresh {
     // MARK: Writes
 
     /// Loads and writes a partition with many rows.
+    /// - Parameter isFirst: whether the rows of a first load may be written without a comparison.
     /// - Returns: whether it was written; false if the partition, or a key of a row, has changed since the look began.
     private func stage(
-        _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ position: BackEndPosition?, _ known: Known, _ lease: RefreshLease
+        _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ position: BackEndPosition?, _ known: Known, _ lease: RefreshLease,
+        isFirst: Bool
     ) throws -> Bool {
         let written: (state: PartitionState, changes: PartitionRefresh.Written)?
-        do { written = try load(comparison, source, known, lease) } catch let error as PostgreSQLError where error.canBeRepeated {
+        do { written = try load(comparison, source, known, lease, isFirst: isFirst) } catch let error as PostgreSQLError where error.canBeRepeated {
             throw Interruption(cause: error)
         }
         guard let written else { return false }
@@ -250,10 +276,10 @@ struct BackEndRefresh {
     }
 
     private func load(
-        _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease
+        _ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ known: Known, _ lease: RefreshLease, isFirst: Bool
     ) throws -> (state: PartitionState, changes: PartitionRefresh.Written)? {
         let ground = RefreshGround(backEnd: backEnd, keys: keys, lease: lease, place: place, rekeyed: known.rekeyed)
-        if try FirstLoad.isPossible(comparison, source, refresher.stateStore) {
+        if try isFirst && FirstLoad.isPossible(comparison, source, refresher.stateStore) {
             let first = FirstLoad(comparison: comparison, backEnd: backEnd, refresher: refresher, ground: ground)
             let written = try first.run(source) { try notify([comparison.partition.id], in: $0) }
             return written.map { ($0.state, PartitionRefresh.Written(isChanged: true, lines: $0.lines)) }
@@ -263,12 +289,16 @@ struct BackEndRefresh {
             var staged = StagedRefresh(comparison, package: refresher.package, cache: refresher.cache, staging: staging)
             try staged.load(backEnd: backEnd.system, source) { if lease.isLost { throw RefreshLease.Lost() } }
             guard try importLaterRecords(source) else { return nil }
-            try staged.compare()
-            return try staging.write(label: "refresh from \(backEnd.name)") { connection in
-                guard try ground.holds(comparison, in: connection) else { return nil }
-                let changes = try staged.write(in: connection)
-                if changes.isChanged { try notify([comparison.partition.id], in: connection) }
-                return (try comparison.partition.state(in: connection), changes)
+            do {
+                try staged.compare()
+                return try staging.write(label: "refresh from \(backEnd.name)") { connection in
+                    guard try ground.holds(comparison, in: connection) else { return nil }
+                    let changes = try staged.write(in: connection)
+                    if changes.isChanged { try notify([comparison.partition.id], in: connection) }
+                    return (try comparison.partition.state(in: connection), changes)
+                }
+            } catch let twice as KeyTwice {
+                throw try staged.doubledRows() ?? twice.failure
             }
         }
     }

@@ -22,7 +22,7 @@ struct FirstLoad: Sendable {
 
     /// Whether a partition can be loaded so.
     static func isPossible(_ comparison: PartitionComparison, _ source: any BackEndSnapshot, _ stateStore: any StateStore) throws -> Bool {
-        guard source.isSnapshot, comparison.keys == nil, !comparison.state.isLoaded else { return false }
+        guard source.isSnapshot, comparison.keys == nil, !comparison.state.isLoaded, comparison.held.isEmpty else { return false }
         return try stateStore.read {
             try !$0.exists("SELECT 1 FROM _row WHERE partition = ?1 LIMIT 1", [.integer(comparison.partition.id)])
         }
@@ -34,7 +34,9 @@ struct FirstLoad: Sendable {
     func run(
         _ source: any BackEndSnapshot, notify: (any StateConnection) throws -> Void
     ) throws -> (state: PartitionState, lines: [String])? {
-        do { return try load(source, notify) } catch is Changed { return nil }
+        do { return try load(source, notify) } catch is Changed { return nil } catch is KeyTwice {
+            throw FirstLoadNotPossible(partition: comparison.partition.id)
+        }
     }
 
     private func load(
@@ -50,7 +52,7 @@ struct FirstLoad: Sendable {
             writer = present
             try present.add(&block)
         }
-        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        let load = comparison.load(from: source)
         var unfit = UnfitRows()
         let mark = try load.pack(into: &rows) { row in
             if ground.lease.isLost { throw RefreshLease.Lost() }
@@ -89,7 +91,7 @@ struct FirstLoad: Sendable {
         return try refresher.stateStore.staging { staging in
             try staging.prepare { connection in
                 try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in
-                    try LargeValueLoad(load: load, backEnd: backEnd.system).forEach(nil) { digest in
+                    try LargeValueLoad(load: load, backEnd: backEnd.system, partition: comparison.partition.id).forEach(nil) { digest in
                         if ground.lease.isLost { throw RefreshLease.Lost() }
                         try add(digest)
                     }

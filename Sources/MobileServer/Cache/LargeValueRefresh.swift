@@ -6,6 +6,7 @@ internal import MobileStore
 struct LargeValueLoad {
     let load: BackEndLoad
     let backEnd: any BackEnd
+    let partition: Int64
 
     /// The columns of a digest in its staged table.
     static func columns(_ dialect: StateDialect) -> [(name: String, type: String)] {
@@ -14,27 +15,52 @@ struct LargeValueLoad {
 
     /// Takes the digest of every large value from the back end, or reads every value once.
     /// - Parameter keys: the rows whose values may have changed; nil for all.
+    /// - Throws: ``RowsToHold`` if texts are not UTF-8.
     func forEach(_ keys: [RowKey]?, _ visit: ([Value]) throws -> Void) throws {
         let object = load.object
+        var found: [KeyText: UnfitRow] = [:]
+        func hold(_ rows: [KeyText: UnfitRow]) -> RowsToHold {
+            let failure = ServerError(
+                .load,
+                "load of \"\(object.name)\" from back end \"\(object.binding.backEnd)\": more than \(RowsToHold.limit) rows have large texts that are not UTF-8"
+            )
+            return RowsToHold(partition: partition, rows: rows, failure: failure)
+        }
+        func note(_ attribute: AttributeModel, _ key: KeyText, _ length: Int64) {
+            guard load.held[key] == nil, found.count < RowsToHold.limit else { return }
+            found[key] = UnfitRow(
+                object, key: key, shownKey: key.value ?? .text(key.text), attributes: [attribute], form: nil, value: .text("\(length) bytes"))
+        }
         guard !object.largeAttributes.isEmpty else { return }
         let indexes = Dictionary(object.largeAttributes.enumerated().map { ($0.element.name, Int64($0.offset)) }) { $1 }
         let isDone = try load.source.forEachLargeValue(of: object.model, parameters: load.namedParameters, keys: keys) { value in
             guard let index = indexes[value.attribute] else { return }
-            try visit([.text(KeyText(value.key.value).text), .integer(index), .blob(value.digest), .integer(value.length)])
+            let key = KeyText(value.key.value)
+            guard value.isText != false else { return note(object.largeAttributes[Int(index)], key, value.length) }
+            try visit([.text(key.text), .integer(index), .blob(value.digest), .integer(value.length)])
         }
-        guard !isDone else { return }
+        guard !isDone else {
+            guard found.isEmpty else { throw hold(found) }
+            return
+        }
         try load.forEachRow(keys, unfit: { _ in }) { row in
             guard let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
             for (index, attribute) in object.largeAttributes.enumerated() {
-                var digest = try SHA256(), length: Int64 = 0
-                let found = try backEnd.value(of: attribute, in: key, of: object.model) { piece in
+                var digest = try SHA256(), length: Int64 = 0, text = UTF8Check()
+                let value = try backEnd.value(of: attribute, in: key, of: object.model) { piece in
                     try digest.update(piece)
+                    if attribute.type == .bigString { text.update(piece) }
                     length += Int64(piece.count)
                 }
-                guard case .content = found else { continue }
+                guard case .content = value else { continue }
+                guard text.isComplete else {
+                    note(attribute, row.key, length)
+                    continue
+                }
                 try visit([.text(row.key.text), .integer(Int64(index)), .blob(digest.finish()), .integer(length)])
             }
         }
+        guard found.isEmpty else { throw hold(found) }
     }
 }
 

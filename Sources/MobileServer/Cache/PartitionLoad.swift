@@ -17,6 +17,13 @@ struct PartitionComparison {
     let now: Int64
     /// Whether the mark is made by a load of all rows.
     private(set) var awaitsMark = false
+    /// Rows that an earlier look at the back end has found, by their keys; see ``RowsToHold``.
+    var held: [KeyText: UnfitRow] = [:]
+
+    /// The load of the rows from a read of the back end.
+    func load(from source: any BackEndSnapshot) -> BackEndLoad {
+        BackEndLoad(object: object, parameters: partition.parameters, source: source, held: held)
+    }
 
     init(object: ObjectPlan, partition: Partition, state: PartitionState, keys: [RowKey]?, mark: String?, markContent: String?, now: Int64) {
         (self.object, self.partition, self.state, self.keys) = (object, partition, state, keys)
@@ -54,10 +61,10 @@ struct PartitionLoad {
     struct TooLarge: Error { let partition: Int64 }
 
     /// Reads the rows.
-    /// - Throws: ``TooLarge``.
+    /// - Throws: ``TooLarge``; ``RowsToHold``.
     init(_ comparison: PartitionComparison, _ rules: RefreshRules, backEnd: any BackEnd, _ source: any BackEndSnapshot) throws {
         self.comparison = comparison
-        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        let load = comparison.load(from: source)
         var bytes = 0
         func count(_ length: Int) throws {
             bytes += length
@@ -73,6 +80,10 @@ struct PartitionLoad {
             rows.append(row)
             try count(row.key.text.utf8.count + row.attributes.utf8.count)
         }
-        try LargeValueLoad(load: load, backEnd: backEnd).forEach(comparison.keys) { digests.append($0) }
+        var keys = Set<KeyText>(minimumCapacity: rows.count)
+        let doubled = rows.lazy.map(\.key).filter { !keys.insert($0).inserted }.map { ($0, UnfitRow(doubled: $0, comparison.object)) }
+        let found = Dictionary(doubled) { first, _ in first }
+        guard found.isEmpty else { throw RowsToHold(partition: comparison.partition.id, rows: found, failure: comparison.object.keyTwice().failure) }
+        try LargeValueLoad(load: load, backEnd: backEnd, partition: comparison.partition.id).forEach(comparison.keys) { digests.append($0) }
     }
 }

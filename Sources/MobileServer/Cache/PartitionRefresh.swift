@@ -42,7 +42,7 @@ struct PartitionRefresh {
         let heldKeys = Set(load.heldKeys)
         if !heldKeys.isEmpty { try connection.stage("_held", Self.heldColumns) { add in for key in heldKeys { try add([.text(key.text)]) } } }
         if let keys = comparison.keys {
-            guard rows <= keys.count else { throw object.loadError("one key twice") }
+            guard rows <= keys.count else { throw object.keyTwice() }
             try stage(keys: keys, except: heldKeys)
         }
         try addKeys(rows: rows, isNew: comparison.keys == nil && !comparison.state.isLoaded)
@@ -62,7 +62,7 @@ struct PartitionRefresh {
         var changed = try writeRows()
         if let rows {
             let live = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
-            guard live == rows else { throw object.loadError("one key twice") }
+            guard live == rows else { throw object.keyTwice() }
         } else {
             changed += try remove("sk IN (SELECT sk FROM _missing)")
         }
@@ -138,8 +138,12 @@ struct PartitionRefresh {
         try connection.countRows(of: ["_held"])
     }
 
+    /// Whether rows that are held back stay as they were. Of a partition that was not loaded yet, no device has any: an attempt to load it has left them.
+    private var keepsHeld: Bool { comparison.state.isLoaded }
+
     /// Returns the number of rows of the partition that are held back, and stay.
     func heldCount() throws -> Int64 {
+        guard keepsHeld else { return 0 }
         // The usual case costs no join.
         guard try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return 0 }
         return try connection.number("SELECT count(*) FROM (\(heldRows)) AS held", [.integer(partition.id), keySpace])
@@ -234,9 +238,9 @@ struct PartitionRefresh {
     /// value.
     func onceEach<R>(_ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as PostgreSQLError where ["21000", "23505"].contains(error.sqlState) {
-            throw object.loadError("one key twice", cause: error)
+            throw object.keyTwice(cause: error)
         } catch let error as StoreError where error.code == .constraint {
-            throw object.loadError("one key twice", cause: error)
+            throw object.keyTwice(cause: error)
         }
     }
 
@@ -264,9 +268,9 @@ struct PartitionRefresh {
         let expected = hasHeld ? try loaded + heldCount() : loaded
         let count = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
         guard count != expected else { return 0 }
-        guard count > expected else { throw object.loadError("one key twice") }
+        guard count > expected else { throw object.keyTwice() }
         let present = try stagePresent(hasHeld: hasHeld)
-        guard present == expected else { throw object.loadError("one key twice") }
+        guard present == expected else { throw object.keyTwice() }
         let removed = try remove("NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = _row.sk)")
         try connection.unstage("_present")
         return removed
@@ -281,7 +285,7 @@ struct PartitionRefresh {
             INSERT INTO _present SELECT m.sk FROM _load AS l JOIN _key AS m ON m.object = ?1 AND m.k = \(keptKey("l.k")) WHERE true
             ON CONFLICT DO NOTHING
             """, [keySpace])
-        guard hasHeld, try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return Int64(loaded) }
+        guard hasHeld, keepsHeld, try connection.exists("SELECT 1 FROM _held LIMIT 1", []) else { return Int64(loaded) }
         return try Int64(loaded + connection.execute("INSERT INTO _present \(heldRows) ON CONFLICT DO NOTHING", [.integer(partition.id), keySpace]))
     }
 }

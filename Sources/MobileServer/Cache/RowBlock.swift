@@ -12,7 +12,7 @@ struct RowBlock {
 
     /// Gives keys to the rows that have none, and writes all.
     /// - Parameter texts: receives the rows as they travel: new ones in the order of their keys.
-    /// - Throws: ``ServerError/Code/load`` for a row that was loaded twice.
+    /// - Throws: ``KeyTwice`` for a row that was loaded twice.
     func write(_ rows: PackedRows, _ texts: inout RowTexts) throws {
         if let lists = connection as? any ListReadingConnection { try write(rows, &texts, by: lists) } else { try writeBySets(rows, &texts) }
     }
@@ -35,7 +35,7 @@ struct RowBlock {
         ) { row in
             texts.add { $0 += row.bytes(0) }
         }
-        guard texts.places.count == rows.count else { throw object.loadError("one key twice") }
+        guard texts.places.count == rows.count else { throw object.keyTwice() }
         try connection.unstage("_load")
     }
 
@@ -69,7 +69,7 @@ struct RowBlock {
             \(Self.insert) INTO _row (partition, sk, version, since, deleted, body)
             SELECT ?1, number, ?2, ?2, 0, text FROM \(TextList.table(3)) WHERE true ON CONFLICT (partition, sk) DO NOTHING
             """, [.integer(refresh.partition.id), .integer(refresh.version)], reading: TextList(texts.bytes, texts.places, numbers: rowKeys))
-        guard written == rows.count else { throw object.loadError("one key twice") }
+        guard written == rows.count else { throw object.keyTwice() }
     }
 }
 

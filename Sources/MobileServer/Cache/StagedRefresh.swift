@@ -26,7 +26,7 @@ struct StagedRefresh {
     /// Loads the rows and large values. The state is not read.
     /// - Parameter check: is called with each row; throws to end the load.
     mutating func load(backEnd: any BackEnd, _ source: any BackEndSnapshot, check: () throws -> Void) throws {
-        let load = BackEndLoad(object: comparison.object, parameters: comparison.partition.parameters, source: source)
+        let load = comparison.load(from: source)
         (rows, unfit) = try staging.prepare { connection in
             let refresh = refresh(connection)
             var rows: Int64 = 0, unfit = UnfitRows()
@@ -49,7 +49,7 @@ struct StagedRefresh {
             }
             if !comparison.object.largeAttributes.isEmpty {
                 try connection.stage("_digest", LargeValueLoad.columns(connection.dialect)) { add in
-                    try LargeValueLoad(load: load, backEnd: backEnd).forEach(comparison.keys) { digest in
+                    try LargeValueLoad(load: load, backEnd: backEnd, partition: comparison.partition.id).forEach(comparison.keys) { digest in
                         try check()
                         try add(digest)
                     }
@@ -68,6 +68,16 @@ struct StagedRefresh {
             try refresh.compare(rows: rows)
             return nil
         }
+    }
+
+    /// Returns the rows with one key, after ``KeyTwice``; nil if there are none.
+    func doubledRows() throws -> RowsToHold? {
+        let keys = try staging.prepare { connection in
+            try connection.rows("SELECT k FROM _load GROUP BY k HAVING count(*) > 1 LIMIT \(RowsToHold.limit)", []).compactMap { $0[0].text }
+        }
+        guard !keys.isEmpty else { return nil }
+        let rows = keys.map { KeyText(text: $0) }.map { ($0, UnfitRow(doubled: $0, comparison.object)) }
+        return RowsToHold(partition: comparison.partition.id, rows: Dictionary(rows) { first, _ in first }, failure: comparison.object.keyTwice().failure)
     }
 
     /// Writes the differences.
@@ -102,7 +112,7 @@ extension PartitionRefresh {
             WHERE o.sk IS NULL OR o.deleted = 1 OR o.body <> \(body)\(newParents)
             """, [.integer(partition.id), keySpace])
         let distinct = try connection.number("SELECT count(DISTINCT k) FROM _difference")
-        guard distinct == differences else { throw object.loadError("one key twice") }
+        guard distinct == differences else { throw object.keyTwice() }
         if comparison.keys != nil {
             try connection.execute(
                 """
@@ -120,7 +130,7 @@ extension PartitionRefresh {
             try rows - differences + connection.number("SELECT CAST(coalesce(sum(live), 0) AS BIGINT) FROM _difference") + heldCount()
         let live = try connection.number("SELECT count(*) FROM _row WHERE partition = ?1 AND deleted = 0", [.integer(partition.id)])
         guard live != matched else { return }
-        guard live > matched else { throw object.loadError("one key twice") }
+        guard live > matched else { throw object.keyTwice() }
         _ = try stagePresent(hasHeld: true)
         try connection.execute(
             """
@@ -128,6 +138,6 @@ extension PartitionRefresh {
             WHERE r.partition = ?1 AND r.deleted = 0 AND NOT EXISTS (SELECT 1 FROM _present AS p WHERE p.sk = r.sk)
             """, [.integer(partition.id)])
         let missing = try connection.number("SELECT count(*) FROM _missing")
-        guard live - missing == matched else { throw object.loadError("one key twice") }
+        guard live - missing == matched else { throw object.keyTwice() }
     }
 }

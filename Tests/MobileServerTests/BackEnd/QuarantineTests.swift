@@ -174,5 +174,5 @@ import Testing
 
 extension ServerResponse {
     /// The text of an answer in memory.
-    fileprivate var text: String { (try? TestServer.bytes(of: self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
+    var text: String { (try? TestServer.bytes(of: self)).map { String(decoding: $0, as: UTF8.self) } ?? "" }
 }

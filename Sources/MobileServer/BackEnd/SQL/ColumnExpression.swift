@@ -3,6 +3,9 @@ internal import MobileStore
 
 /// The SQL of values in SQLite.
 struct SQLiteExpressions: SQLExpressions {
+    /// Whether the database has its texts in UTF-8: then they may be none of it. Texts of UTF-16 become UTF-8 when they are read.
+    var isUTF8 = true
+
     func value(of attribute: AttributeModel, _ column: SQLColumn) -> String { ColumnExpression.value(of: attribute, column: column.sql) }
 
     /// A key that its attributes cannot hold exactly becomes bytes that are not UTF-8, so that no export takes it, and it equals no other key.
@@ -70,7 +73,7 @@ struct SQLiteExpressions: SQLExpressions {
     /// A text as its bytes: they may be none of UTF-8.
     func made(of attribute: AttributeModel, _ column: SQLColumn) -> String? {
         let value = value(of: attribute, column)
-        return attribute.cachedType == .text ? "CAST(\(value) AS BLOB)" : value
+        return attribute.cachedType == .text && isUTF8 ? "CAST(\(value) AS BLOB)" : value
     }
 
     func unfit(_ found: Value, _ attribute: AttributeModel, in object: ObjectModel) -> Value? {
@@ -87,12 +90,35 @@ struct SQLiteExpressions: SQLExpressions {
     }
 
     func hasSeveralForms(_ attribute: AttributeModel, _ column: SQLColumn) -> Bool {
-        [.date, .time, .dateTime, .decimal, .boolean].contains(attribute.type)
+        switch attribute.type {
+        case .date, .time, .dateTime, .decimal, .boolean: true
+        case .byte, .short, .int, .long, .integer, .string, .char: column.affinity == .blob
+        case .binary: column.affinity == .text
+        default: false
+        }
     }
 
-    /// Parts that a back end may store in several forms are compared in the cache's form, the others directly.
+    /// Parts that a back end may store in several forms are compared in the cache's form. Texts, bytes and integers have few other forms, which an index finds:
+    /// bytes for a text, and the reverse; a number or its digits where the column does not convert one to the other. The sign keeps SQLite from using the type of
+    /// the conversion, with which many such conditions would not be one search in the index.
     func condition(on attribute: AttributeModel, _ column: SQLColumn, _ part: Value, place: Int) -> (sql: String, value: Value) {
-        hasSeveralForms(attribute, column) ? ("(\(key([(attribute, column)]))) = ?\(place)", part) : ("\(column.sql) = ?\(place)", part)
+        let name = column.sql, value = "?\(place)", converts = column.affinity == .text
+        let sql =
+            switch attribute.type {
+            case .string, .char:
+                converts
+                    ? "(\(name) = \(value) OR \(name) = +CAST(\(value) AS BLOB))"
+                    : "\(name) IN (\(value), CAST(\(value) AS BLOB), CAST(\(value) AS NUMERIC)) AND CAST(\(name) AS TEXT) = \(value)"
+            case .binary:
+                converts
+                    ? "(\(name) = \(value) OR \(name) = +CAST(\(value) AS TEXT))"
+                    : "\(name) IN (\(value), CAST(\(value) AS TEXT), CAST(CAST(\(value) AS TEXT) AS NUMERIC)) AND CAST(\(name) AS BLOB) = \(value)"
+            case .byte, .short, .int, .long,
+                .integer where column.affinity == .blob:
+                "\(name) IN (\(value), CAST(\(value) AS TEXT))"
+            default: hasSeveralForms(attribute, column) ? "(\(key([(attribute, column)]))) = \(value)" : "\(name) = \(value)"
+            }
+        return (sql, part)
     }
 }
 

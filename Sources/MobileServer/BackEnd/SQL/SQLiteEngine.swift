@@ -98,7 +98,7 @@ struct SQLiteBackEndConnection: BackEndConnection {
         try statements.forEachRow(sql, values, visit)
     }
 
-    var expressions: any SQLExpressions { SQLiteExpressions() }
+    var expressions: any SQLExpressions { SQLiteExpressions(isUTF8: (try? connection.isUTF8) ?? true) }
 
     func table(named name: String) throws -> BackEndTable? { try BackEndTable(named: name, in: connection) }
 
@@ -167,10 +167,11 @@ struct SQLiteBackEndConnection: BackEndConnection {
     // MARK: Large values
 
     /// The rowid and, for each large attribute, the value's type and bytes. The bytes are NULL if the value can be read piece by piece.
-    private func largeValuesStatement(of object: SQLObject, _ restriction: String) -> String {
+    private func largeValuesStatement(of object: SQLObject, _ restriction: String) throws -> String {
+        let isUTF8 = try connection.isUTF8
         let values = object.plan.largeAttributes.map { attribute in
             let column = object.column(attribute.name, prefix: "content.")
-            let bytes = "CAST(\(expressions.value(of: attribute, column)) AS BLOB)"
+            let bytes = wholeValue(of: attribute, column, isUTF8)
             let whole = object.table.hasPieces ? "iif(typeof(\(column.sql)) IN ('blob', 'text'), NULL, \(bytes))" : bytes
             return "typeof(\(column.sql)), " + whole
         }
@@ -193,25 +194,31 @@ struct SQLiteBackEndConnection: BackEndConnection {
             for (index, attribute) in attributes.enumerated() {
                 let column = 2 + 2 * index
                 guard query.text(column) != "null" else { continue }
-                var digest = try SHA256()
+                var digest = try SHA256(), text = attribute.type == .bigString ? UTF8Check() : nil
                 var length: Int64 = 0
-                if let bytes = query.blob(column + 1) {
+                if let bytes = wholeBytes(query, column + 1) {
                     try digest.update(bytes)
+                    text?.update(bytes)
                     length = Int64(bytes.count)
                 } else {
                     let reader = try valueReader(of: attribute, object, row: query.integer(1), reusing: readers[index])
                     readers[index] = reader
-                    while let piece = try reader.nextChunk() { try digest.update(piece) }
+                    while let piece = try reader.nextChunk() {
+                        try digest.update(piece)
+                        text?.update(piece)
+                    }
                     length = reader.byteCount
                 }
-                try visit(LargeValueDigest(key: key, attribute: attribute.name, digest: digest.finish(), length: length))
+                var found = LargeValueDigest(key: key, attribute: attribute.name, digest: try digest.finish(), length: length)
+                found.isText = text?.isComplete
+                try visit(found)
             }
         }
     }
 
     func value(of attribute: AttributeModel, in key: RowKey, of object: SQLObject, _ receive: ([UInt8]) throws -> Void) throws -> BackEndValue {
         let column = object.column(attribute.name), condition = object.condition(key)
-        let bytes = "CAST(\(expressions.value(of: attribute, column)) AS BLOB)"
+        let bytes = try wholeValue(of: attribute, column, connection.isUTF8)
         let isInPieces = object.table.hasPieces ? "typeof(\(column.sql)) IN ('blob', 'text')" : "0"
         let row = object.table.hasPieces ? "rowid" : "NULL"
         let query = try connection.statement(
@@ -226,10 +233,18 @@ struct SQLiteBackEndConnection: BackEndConnection {
             let reader = try valueReader(of: attribute, object, row: query.integer(1))
             while let piece = try reader.nextChunk() { try receive(piece) }
         } else {
-            try receive(query.blob(3) ?? [])
+            try receive(wholeBytes(query, 3) ?? [])
         }
         return .content
     }
+
+    /// The value as bytes, which may be none of UTF-8. In a database of UTF-16 the bytes of a text are not those that travel: it stays a text.
+    private func wholeValue(of attribute: AttributeModel, _ column: SQLColumn, _ isUTF8: Bool) -> String {
+        let value = SQLiteExpressions().value(of: attribute, column)
+        return attribute.type == .bigString && !isUTF8 ? value : "CAST(\(value) AS BLOB)"
+    }
+
+    private func wholeBytes(_ query: Statement, _ column: Int) -> [UInt8]? { query.blob(column) ?? query.text(column).map { Array($0.utf8) } }
 
     /// Returns a reader at the beginning of a large value: a new one, or `reader` moved there, which is cheaper.
     private func valueReader(
