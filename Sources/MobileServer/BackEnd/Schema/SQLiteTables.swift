@@ -52,8 +52,15 @@ extension SQLiteBackEndConnection {
         return described
     }
 
+    /// The references with the names of the other tables and columns as these have them: a declaration may write them in other letters of case.
     private func references(of table: String) throws -> [DescribedTable.Reference] {
-        let found = try rows("SELECT id, \"table\", \"from\", \"to\" FROM pragma_foreign_key_list(?1) ORDER BY id, seq", [.text(table)])
+        let found = try rows(
+            """
+            SELECT f.id, coalesce(t.name, f."table"), f."from",
+                coalesce((SELECT x.name FROM pragma_table_xinfo(f."table") AS x WHERE x.name = f."to" COLLATE NOCASE), f."to")
+            FROM pragma_foreign_key_list(?1) AS f LEFT JOIN pragma_table_list AS t ON t.schema = 'main' AND t.name = f."table" COLLATE NOCASE
+            ORDER BY f.id, f.seq
+            """, [.text(table)])
         return Dictionary(grouping: found) { $0[0].integer ?? 0 }.sorted { $0.key < $1.key }.map { _, rows in
             DescribedTable.Reference(
                 columns: rows.compactMap { $0[2].text }, table: rows[0][1].text ?? "", targets: rows.compactMap { $0[3].text })

@@ -89,7 +89,7 @@ struct SchemaModelWriter {
     /// Finds the ends of a foreign key; nil for one that leads to no object, or to other columns than the primary key.
     private mutating func ends(of reference: DescribedTable.Reference, from index: Int, _ drafts: [Draft]) -> Ends? {
         let table = drafts[index].table
-        guard let target = drafts.firstIndex(where: { $0.table.name.caseInsensitivelyEquals(reference.table) }) else {
+        guard let target = drafts.firstIndex(where: { $0.table.name == reference.table }) else {
             leaveOut(reference, of: table, "leads to \"\(reference.table)\", which the model does not have")
             return nil
         }
@@ -168,7 +168,7 @@ struct SchemaModelWriter {
     private mutating func add(_ ends: Ends, to drafts: inout [Draft]) {
         let (reference, index, target, mapping) = (ends.reference, ends.index, ends.target, ends.mapping), table = drafts[index].table
         let columns = mapping.map(\.source)
-        let siblings = table.references.filter { $0.table.caseInsensitivelyEquals(reference.table) }.count
+        let siblings = table.references.filter { $0.table == reference.table }.count
         let name = SchemaNames.toOne(
             columns, target: drafts[target].object.name, isOnly: siblings == 1 && target != index, &drafts[index].used)
         let children = English.plural(SchemaNames.lowerCamel(drafts[index].object.name))
