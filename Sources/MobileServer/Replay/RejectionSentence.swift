@@ -118,10 +118,10 @@ struct RejectionSentence {
             let rule = Self.tail(of: error.message, behind: "CHECK constraint failed: ")
             // A constraint without a name shows its condition, in the back end's words.
             let isName = rule.wholeMatch(of: /[\w ]+/) != nil
-            let columns = object?.table.constraints[rule]
-            if isName, columns == nil, object != nil, attributes(mentionedIn: rule).isEmpty { return text(.ofOtherTable, rule: rule) }
+            let columns = object?.table.constraints[rule], mentioned = attributes(mentionedIn: rule, isName: isName)
+            if isName, columns == nil, object != nil, mentioned.isEmpty { return text(.ofOtherTable, rule: rule) }
             let named = columns.map { attributes(ofColumns: $0) }
-            return text(.check(named ?? attributes(mentionedIn: rule)), rule: isName ? rule : "")
+            return text(.check(named ?? mentioned), rule: isName ? rule : "")
         case 1299:  // NOTNULL
             let list = Self.tail(of: error.message, behind: "constraint failed: ")
             return text(isOfOtherTable(list) ? .ofOtherTable : .notNull(attributes(named: list)))
@@ -152,10 +152,11 @@ struct RejectionSentence {
         return !list.components(separatedBy: ", ").contains { $0.lowercased().hasPrefix(object.table.name.lowercased() + ".") }
     }
 
-    /// Returns the attributes whose columns occur as words in an expression or in the name of a constraint.
-    private func attributes(mentionedIn expression: String) -> [AttributeModel] {
+    /// Returns the attributes whose columns occur in an expression, or as words in the name of a constraint.
+    private func attributes(mentionedIn rule: String, isName: Bool) -> [AttributeModel] {
         guard let object else { return [] }
-        let words = Set(expression.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { $0.lowercased() })
+        guard isName else { return attributes(ofColumns: TableChecks.columns(mentionedIn: rule, among: object.table.columns.map(\.name))) }
+        let words = Set(rule.split { !($0.isLetter || $0.isNumber || $0 == "_") }.map { $0.lowercased() })
         return object.model.attributes.filter { words.contains(object.plan.binding.column(of: $0.name).lowercased()) }
     }
 

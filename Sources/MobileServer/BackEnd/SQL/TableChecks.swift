@@ -5,15 +5,21 @@ struct TableChecks {
         let name: String?
         /// The condition without its parentheses.
         let sql: String
-        /// The words and quoted names in it.
-        let words: [String]
+        /// The words and quoted names in it that may be columns.
+        let names: [String]
     }
 
     private(set) var conditions: [Condition] = []
 
     /// Returns the columns that a condition mentions.
     static func columns(of condition: Condition, among names: [String]) -> [String] {
-        names.filter { name in condition.words.contains { $0.caseInsensitivelyEquals(name) } }
+        names.filter { name in condition.names.contains { $0.caseInsensitivelyEquals(name) } }
+    }
+
+    /// Returns the columns that an expression mentions. The texts in it are none, even if they are equal to a name.
+    static func columns(mentionedIn sql: String, among names: [String]) -> [String] {
+        let found = Self.names(in: tokens(of: sql)[...])
+        return names.filter { name in found.contains { $0.caseInsensitivelyEquals(name) } }
     }
 
     /// - Parameter sql: a CREATE TABLE statement; another text has no conditions.
@@ -37,7 +43,7 @@ struct TableChecks {
             conditions.append(
                 Condition(
                     name: isNamed ? tokens[position - 1].text : nil, sql: Self.text(of: inner, in: sql),
-                    words: inner.map(\.text)))
+                    names: Self.names(in: inner)))
             position = end
         }
     }
@@ -100,4 +106,30 @@ struct TableChecks {
         }
         return tokens
     }
+
+    /// Whether a word may have the character: for both engines, each one outside of ASCII is a letter.
+    private static func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "$": true
+        default: !scalar.isASCII
+        }
+    }
+
+    /// The words and quoted names of a condition that may be columns: no literals, functions, types, collations, and names before a point.
+    private static func names(in tokens: ArraySlice<Token>) -> [String] {
+        tokens.indices.filter { index in
+            guard tokens[index].quote != "'" else { return false }
+            if index > tokens.startIndex, tokens[index - 1].isWord("AS") || tokens[index - 1].isWord("COLLATE") { return false }
+            guard index + 1 < tokens.endIndex else { return true }
+            let next = tokens[index + 1]
+            // The letter of a literal of bytes.
+            if next.quote == "'", next.range.lowerBound == tokens[index].range.upperBound, tokens[index].isWord("x") { return false }
+            return !next.isWord("(") && !next.isWord(".")
+        }.map { tokens[$0].text }
+    }
+}
+
+extension TableChecks.Token {
+    /// Whether the token is this word or character, without quotes and in any case.
+    fileprivate func isWord(_ word: String) -> Bool { !isQuoted && text.caseInsensitivelyEquals(word) }
 }

@@ -1,0 +1,32 @@
+import MobileModel
+import MobileStore
+import PostgreSQLTestSupport
+import TestSupport
+import Testing
+
+@testable import MobileServer
+
+/// Types and rules of attributes by what the rows and the conditions of a database have.
+@Suite struct SchemaModelValuesTests {
+    /// The model of tables in SQLite.
+    private func model(_ tables: String) throws -> SchemaModel {
+        let folder = try TemporaryDirectory(), path = folder.file("any.db")
+        let database = try Database(ConnectionProfile(path: path, journal: .unchanged))
+        try database.write { _ = try $0.execute(tables) }
+        try database.close()
+        let schema = try SchemaModel(of: path, name: "Field")
+        try schema.model.validate()
+        return schema
+    }
+
+    @Test func `a text that is equal to the name of a column is no column of a condition`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE contact (id INTEGER PRIMARY KEY, kind TEXT CHECK (kind IN ('email', 'phone')), email TEXT CHECK (length(email) > 3), phone TEXT,
+                length INTEGER, x INTEGER, note TEXT CHECK (note <> x'00' AND CAST(note AS phone) <> 'x'));
+            """)
+        let attributes = try #require(schema.model.object(named: "Contact")).attributes
+        #expect(attributes.map(\.values.count) == [0, 2, 0, 0, 0, 0, 0] && schema.model.objects.first?.documentation == nil)
+        #expect(attributes[2].documentation == "The database checks `length(email) > 3`." && attributes[6].documentation != nil)
+    }
+}
