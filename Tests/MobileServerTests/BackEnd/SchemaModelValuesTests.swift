@@ -29,4 +29,12 @@ import Testing
         #expect(attributes.map(\.values.count) == [0, 2, 0, 0, 0, 0, 0] && schema.model.objects.first?.documentation == nil)
         #expect(attributes[2].documentation == "The database checks `length(email) > 3`." && attributes[6].documentation != nil)
     }
+
+    @Test func `a comment ends with its line, also where lines end with a carriage return`() throws {
+        let schema = try model(
+            "CREATE TABLE t (\r\n id INTEGER PRIMARY KEY, -- the key\r\n a INTEGER CHECK (a > 5),\r\n b TEXT CHECK (b IN ('x')) -- kind\r\n COLLATE NOCASE)"
+        )
+        let attributes = try #require(schema.model.object(named: "T")).attributes
+        #expect(attributes[1].minimum == "6" && attributes[2].values == [], "the collation is no comment")
+    }
 }

@@ -69,39 +69,45 @@ struct TableChecks {
     }
 
     /// Finds the tokens of a statement: words, quoted names and literals, and single other characters; comments are left out.
+    ///
+    /// It reads scalars, as the engines read single characters: for Swift, the end of a line with a carriage return is one character, and so is a quote with
+    /// an accent after it.
     /// - Parameter namesInBrackets: whether brackets quote a name, as in SQLite.
     static func tokens(of sql: String, namesInBrackets: Bool = true) -> [Token] {
-        var tokens: [Token] = [], position = sql.startIndex
-        func next(_ index: String.Index) -> String.Index { sql.index(after: index) }
-        while position < sql.endIndex {
-            let start = position, character = sql[position]
-            let rest = sql[position...]
-            if rest.hasPrefix("--") {
-                position = rest.firstIndex(of: "\n") ?? sql.endIndex
-            } else if rest.hasPrefix("/*") {
-                position = rest.dropFirst(2).firstRange(of: "*/")?.upperBound ?? sql.endIndex
-            } else if "\"'`".contains(character) || character == "[" && namesInBrackets {
-                let close: Character = character == "[" ? "]" : character
-                var text = ""
+        let scalars = sql.unicodeScalars
+        var tokens: [Token] = [], position = scalars.startIndex
+        func next(_ index: String.Index) -> String.Index { scalars.index(after: index) }
+        func begins(_ first: Unicode.Scalar, _ second: Unicode.Scalar) -> Bool {
+            scalars[position] == first && next(position) < scalars.endIndex && scalars[next(position)] == second
+        }
+        while position < scalars.endIndex {
+            let start = position, scalar = scalars[position]
+            if begins("-", "-") {
+                position = scalars[position...].firstIndex(of: "\n") ?? scalars.endIndex
+            } else if begins("/", "*") {
+                position = next(next(position))
+                while position < scalars.endIndex, !begins("*", "/") { position = next(position) }
+                if position < scalars.endIndex { position = next(next(position)) }
+            } else if "\"'`".unicodeScalars.contains(scalar) || scalar == "[" && namesInBrackets {
+                let close: Unicode.Scalar = scalar == "[" ? "]" : scalar
+                var text = String.UnicodeScalarView()
                 position = next(position)
-                while position < sql.endIndex {
-                    let found = sql[position]
+                while position < scalars.endIndex {
+                    let found = scalars[position]
                     position = next(position)
                     if found == close {
-                        guard close != "]", position < sql.endIndex, sql[position] == close else { break }
+                        guard close != "]", position < scalars.endIndex, scalars[position] == close else { break }
                         position = next(position)
                     }
                     text.append(found)
                 }
-                tokens.append(Token(text: text, quote: character, range: start..<position))
-            } else if character.isLetter || character.isNumber || character == "_" {
-                while position < sql.endIndex, sql[position].isLetter || sql[position].isNumber || "_$".contains(sql[position]) {
-                    position = next(position)
-                }
-                tokens.append(Token(text: String(sql[start..<position]), quote: nil, range: start..<position))
+                tokens.append(Token(text: String(text), quote: Character(scalar), range: start..<position))
+            } else if isWordPart(scalar), scalar != "$" {
+                while position < scalars.endIndex, isWordPart(scalars[position]) { position = next(position) }
+                tokens.append(Token(text: String(scalars[start..<position]), quote: nil, range: start..<position))
             } else {
                 position = next(position)
-                if !character.isWhitespace { tokens.append(Token(text: String(character), quote: nil, range: start..<position)) }
+                if !scalar.properties.isWhitespace { tokens.append(Token(text: String(scalar), quote: nil, range: start..<position)) }
             }
         }
         return tokens
