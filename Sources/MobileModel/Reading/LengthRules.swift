@@ -9,7 +9,7 @@
 /// Lengths are the modelled ones, a character counts as 1. A value without a length does not count, and stays as it is modelled.
 package enum LengthRules {
     package static let longestString = 8191
-    static let longestBinary = 32767
+    package static let longestBinary = 32767
 
     /// Applies the rules to every object. `marks` holds the values of the key `large`, by the attribute's place.
     /// - Returns: a warning for each attribute that rules 2 and 3 changed, an error for each mark that cannot be followed.
@@ -125,13 +125,14 @@ extension AttributeModel {
     /// The attribute's share of its object's sum: bytes in the row, a character counted as one.
     var rowLength: Int {
         switch type {
-        case .string, .binary: length ?? 0
+        // Cut, so that a sum of them has no overflow: a back end may declare any number.
+        case .string, .binary: min(max(length ?? 0, 0), 1_000_000_000)
         case .structure, .list, .nullableList, .bigString, .bigBinary: 0
         case .boolean, .byte, .char: 1
         case .short: 2
         case .int, .float: 4
         case .long, .integer, .double: 8
-        case .decimal: (precision ?? Self.defaultPrecision) <= 18 ? 8 : (precision ?? 0) + 2
+        case .decimal: (precision ?? Self.defaultPrecision) <= 18 ? 8 : min(precision ?? 0, Self.longestDecimal) + 2
         case .date: 10
         case .time: 8
         case .dateTime: 24

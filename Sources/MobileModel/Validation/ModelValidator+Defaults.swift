@@ -11,7 +11,7 @@ extension ModelValidator {
             let number = DecimalDigits(digits)
             let precision = attribute.precision ?? AttributeModel.defaultPrecision
             let scale = attribute.scale ?? AttributeModel.defaultScale
-            if (0...precision).contains(scale), number.behindPoint > scale || number.beforePoint > precision - scale {
+            if scale >= 0, scale <= precision, number.behindPoint > scale || number.beforePoint > precision - scale {
                 report(.value, path, "\(digits) does not fit into a decimal of \(precision) digits with \(scale) after the point")
             }
         default: break
@@ -79,7 +79,7 @@ struct DecimalDigits {
 
     init(_ number: String) {
         let parts = number.lowercased().split(separator: "e")
-        let exponent = parts.count > 1 ? Int(parts[1]) ?? Int.max / 2 : 0
+        let exponent = parts.count > 1 ? min(max(Int(parts[1]) ?? .max, -1_000_000), 1_000_000) : 0
         let mantissa = parts[0].drop { $0 == "-" }.split(separator: ".", omittingEmptySubsequences: false)
         let whole = String(mantissa[0])
         let fraction = mantissa.count > 1 ? String(mantissa[1]) : ""

@@ -131,6 +131,7 @@ extension ModelValidator {
             }
             return
         }
+        checkDuplicates(relationship.mapping.map(\.source), of: "a mapping of") { place[relationship.mapping[$0].source] }
         checkDuplicates(relationship.mapping.map(\.target), of: "a mapping to") { place[relationship.mapping[$0].source] }
         var resolved = true
         for mapping in relationship.mapping {

@@ -20,6 +20,112 @@ import Testing
         return schema
     }
 
+    @Test func `a computed column of bytes is in the row, and one of large values is left out`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE doc (id INTEGER PRIMARY KEY, body TEXT, twice TEXT AS (body || body), hash BLOB AS (CAST(substr(body, 1, 9) AS BLOB)),
+                copy BLOB AS (CAST(body AS BLOB)), size AS (length(body)));
+            CREATE TABLE fine (id INTEGER PRIMARY KEY); INSERT INTO doc (body) VALUES ('\(String(repeating: "a", count: 40_000))');
+            """)
+        #expect(schema.model.objects.map(\.name) == ["Doc", "Fine"])
+        #expect(schema.model.objects[0].attributes.map(\.name) == ["id", "body", "hash", "size"])
+        #expect(schema.model.objects[0].attributes.map(\.type) == [.long, .bigString, .binary, .long])
+        #expect(
+            schema.omissions == [
+                "table \"doc\", column \"twice\": the database computes values that are too large for the rows of a device",
+                "table \"doc\", column \"copy\": the database computes values that are too large for the rows of a device",
+            ])
+    }
+
+    @Test(.needsPostgreSQL) func `computed columns of PostgreSQL do not end the command`() throws {
+        let database = try PostgreSQLTestDatabase(
+            tables: """
+                CREATE TABLE article (id int PRIMARY KEY, body text, words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED,
+                    hash bytea GENERATED ALWAYS AS (sha256(body::bytea)) STORED);
+                INSERT INTO article (id, body) SELECT 1, string_agg('word' || g, ' ') FROM generate_series(1, 1200) AS g;
+                """)
+        let schema = try SchemaModel(of: database.address, name: "Field")
+        try schema.model.validate()
+        #expect(schema.model.objects.first?.attributes.map(\.name) == ["id", "body", "hash"])
+        #expect(schema.omissions.map { $0.contains("\"words\"") } == [true])
+    }
+
+    @Test func `numbers of a declaration that say nothing do not count`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, a VARCHAR(0), b NVARCHAR(-1), c VARCHAR(9223372036854775807), d VARCHAR(99999999999999999999),
+                e VARCHAR(4611686018427387904), f DECIMAL(0), g DECIMAL(-3, 2), h DECIMAL(9223372036854775807, -5), i VARCHAR(20));
+            """)
+        let t = try #require(schema.model.object(named: "T"))
+        #expect(t.attributes.map(\.length) == [nil, nil, nil, nil, nil, nil, nil, nil, nil, 20])
+        #expect(t.attributes.compactMap(\.precision) == [18, 18, 38] && t.attributes.compactMap(\.scale) == [4, 4, 0])
+    }
+
+    @Test(.needsPostgreSQL) func `digits before the point that are zeros count as digits`() throws {
+        let database = try PostgreSQLTestDatabase(tables: "CREATE TABLE t (id int PRIMARY KEY, a numeric(5, -2), b numeric(3, 5))")
+        let t = try #require(SchemaModel(of: database.address, name: "Field").model.objects.first)
+        #expect(t.attributes.compactMap(\.precision) == [7, 5] && t.attributes.compactMap(\.scale) == [0, 5])
+    }
+
+    @Test func `empty names, and a column twice in a foreign key, are left out`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE "" (id INTEGER PRIMARY KEY); CREATE TABLE a (id INTEGER PRIMARY KEY, "" TEXT); CREATE TABLE b ("" INTEGER PRIMARY KEY);
+            CREATE TABLE p (x INT, y INT, PRIMARY KEY (x, y)); CREATE TABLE c (id INTEGER PRIMARY KEY, x INT, FOREIGN KEY (x, x) REFERENCES p (x, y));
+            """)
+        #expect(schema.model.objects.map(\.name) == ["A", "C", "P"])
+        #expect(schema.model.objects.map(\.attributes.count) == [1, 2, 2] && schema.model.objects.allSatisfy(\.relationships.isEmpty))
+        #expect(
+            schema.omissions.sorted() == [
+                "table \"\": a table has an empty name", "table \"a\", column \"\": it has an empty name",
+                "table \"b\", column \"\": it has an empty name",
+                "table \"b\": a column of its primary key is left out", "table \"c\": the reference by x, x names a column twice",
+            ])
+    }
+
+    @Test func `defaults and rules are those of the type that a reference gives to both ends`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE p (k INT PRIMARY KEY DEFAULT 5 CHECK (k > 2)); CREATE TABLE q (k TEXT PRIMARY KEY);
+            CREATE TABLE c (id INTEGER PRIMARY KEY, p TEXT DEFAULT 'x' REFERENCES p, q INTEGER DEFAULT 0 REFERENCES q, r REAL CHECK (r >= 5 AND r <= 1));
+            """)
+        let c = try #require(schema.model.object(named: "C")), p = try #require(schema.model.object(named: "P"))
+        #expect(c.attributes.map(\.type) == [.long, .string, .string, .double] && c.attributes.map(\.defaultValue) == [nil, "\"x\"", "\"0\"", nil])
+        #expect(p.attributes[0].type == .string && !p.attributes[0].hasValueRule && p.attributes[0].documentation != nil)
+        #expect(c.attributes[3].documentation == "The database checks `r >= 5 AND r <= 1`.")
+    }
+
+    @Test func `what the reader of a model refuses is left out with its words`() throws {
+        var tables = DescribedTables(
+            tables: ["a", "b"].map { name in
+                let columns = ["id", "x"].map { column in
+                    DescribedTable.Column(name: column, declaredType: "INTEGER", affinity: .integer, isNullable: column == "x", isGenerated: false)
+                }
+                return DescribedTable(
+                    name: name, sql: name, columns: columns, primaryKey: ["id"],
+                    references: name == "b" ? [DescribedTable.Reference(columns: ["x"], table: "a", targets: ["id"])] : [])
+            })
+        var writer = SchemaModelWriter(tables, package: "Field", hasTimes: false)
+        var model = PackageModel(name: "Field", backEnds: [BackEndModel(name: "enterprise")], objects: writer.objects())
+        model.objects[0].attributes[1].scale = 5
+        model.objects[1].relationships[0].name = ""
+        #expect(tables.leaveOut(Self.problems(of: model), of: model))
+        #expect(tables.omissions.map { $0.prefix(32) } == ["table \"a\", column \"x\": a long has", "table \"b\": the reference by x: "])
+        writer = SchemaModelWriter(tables, package: "Field", hasTimes: false)
+        model = PackageModel(name: "Field", backEnds: [BackEndModel(name: "enterprise")], objects: writer.objects())
+        #expect(model.objects.map(\.attributes.count) == [1, 2] && model.objects.allSatisfy(\.relationships.isEmpty))
+        model.objects[1].name = ""
+        #expect(tables.leaveOut(Self.problems(of: model), of: model))
+        #expect(tables.tables.map(\.name) == ["a"] && tables.omissions.last == "table \"b\": an object has an empty name")
+        (model.objects, model.name) = ([], "")
+        #expect(!tables.leaveOut(Self.problems(of: model), of: model), "the name of the package is nobody else's")
+    }
+
+    private static func problems(of model: PackageModel) -> [ModelProblem] {
+        do { try model.validate() } catch { return error.problems }
+        return []
+    }
+
     @Test func `SQLite compares names of tables and columns in any letters of case`() throws {
         let schema = try model(
             """

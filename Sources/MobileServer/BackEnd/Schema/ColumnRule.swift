@@ -216,6 +216,7 @@ struct ColumnRule {
         switch attribute.type {
         case .float, .double:
             guard minimum?.isIncluded ?? true, maximum?.isIncluded ?? true else { return false }
+            if let minimum, let maximum, minimum.number > maximum.number { return false }
             (attribute.minimum, attribute.maximum) = (minimum.map { "\($0.number)" }, maximum.map { "\($0.number)" })
             return true
         case .decimal: return takeExactBounds(&attribute, scale: attribute.scale ?? 2)

@@ -22,13 +22,13 @@ struct DescribedTable {
         var defaultSQL: String?
         /// The values of an enumeration, in its order; empty for other types.
         var values: [String] = []
-        /// Characters of the longest value of a text column; nil for others and without values.
-        var longestText: Int?
+        /// Characters of the longest value of a text column, bytes of that of a computed column of bytes; nil for others and without values.
+        var longest: Int?
         /// The most digits before and after the point of a decimal; nil for others, without values, and where the back end enforces the declaration.
         var digits: (whole: Int, scale: Int)?
     }
 
-    struct Reference {
+    struct Reference: Equatable {
         let columns: [String]
         /// The name of the other table in a binding.
         let table: String
@@ -45,7 +45,7 @@ struct DescribedTable {
     let primaryKey: [String]
     /// Whether a row has no value in a column of the primary key, which SQLite allows.
     var hasRowsWithoutKey = false
-    let references: [Reference]
+    var references: [Reference]
     /// Columns whose values need another type than the declared one, each in a sentence.
     var remarks: [String] = []
     /// Columns that a model cannot have, each with the reason.
@@ -57,13 +57,18 @@ struct DescribedTable {
     /// Whether texts are equal only if their bytes are.
     var comparesBytes = true
 
-    /// Leaves out columns that cannot be read, and all but the first of those whose names differ in the case of letters alone: the names of a model do not.
+    /// Leaves out columns that cannot be read or have an empty name, and all but the first of those whose names differ in the case of letters alone: the
+    /// names of a model do not.
     mutating func leaveOutColumns(unreadable: Set<String>) {
         var names: Set<String> = []
         columns.removeAll { column in
             let place = "table \"\(name)\", column \"\(column.name)\""
             if unreadable.contains(column.name) {
                 omissions.append("\(place): there is no right to read it")
+                return true
+            }
+            guard !column.name.isEmpty else {
+                omissions.append("\(place): it has an empty name")
                 return true
             }
             guard !names.insert(column.name.lowercased()).inserted else { return false }
@@ -93,7 +98,7 @@ extension SQLEngine {
             do {
                 let described = try read { connection in
                     var described = try connection.described(table)
-                    try connection.measureTexts(of: &described)
+                    try connection.measureLengths(of: &described)
                     return described
                 }
                 result.tables.append(described)
@@ -120,15 +125,21 @@ extension SQLConnection {
     /// The rows of a table whose values are measured: all rows of a large table take too long for a look at it.
     var measuredRows: Int { 100_000 }
 
-    /// Finds the longest value of each text column: SQLite does not enforce a declared length.
-    fileprivate func measureTexts(of table: inout DescribedTable) throws {
-        let places = table.columns.indices.filter { table.columns[$0].affinity == .text }
+    /// Finds the longest value of each text column, for SQLite does not enforce a declared length, and of each column of bytes that the database computes.
+    fileprivate func measureLengths(of table: inout DescribedTable) throws {
+        let places = table.columns.indices.filter { place in
+            let column = table.columns[place]
+            return column.affinity == .text || column.affinity == .blob && column.isGenerated
+        }
         guard !places.isEmpty else { return }
         // Names of their own: SQLite does not find a column "true" of a subquery.
         let names = places.enumerated().map { "\(SQLText.quoted(table.columns[$0.element].name)) AS c\($0.offset)" }
-        let lengths = places.indices.map { "CAST(max(length(CAST(c\($0) AS TEXT))) AS BIGINT)" }.joined(separator: ", ")
+        let lengths = places.enumerated().map { index, place in
+            let isText = table.columns[place].affinity == .text
+            return "CAST(max(length(\(isText ? "CAST(c\(index) AS TEXT)" : "c\(index)"))) AS BIGINT)"
+        }.joined(separator: ", ")
         let source = "SELECT \(names.joined(separator: ", ")) FROM \(table.sql) LIMIT \(measuredRows)"
         let found = try rows("SELECT \(lengths) FROM (\(source)) AS measured", [])
-        for (place, length) in zip(places, found.first ?? []) { table.columns[place].longestText = length.integer.map(Int.init) }
+        for (place, length) in zip(places, found.first ?? []) { table.columns[place].longest = length.integer.map(Int.init) }
     }
 }

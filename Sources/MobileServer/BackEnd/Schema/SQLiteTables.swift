@@ -22,6 +22,7 @@ extension SQLiteBackEndConnection {
 
     func described(_ found: FoundTable) throws -> DescribedTable {
         var table = try described(found.name)
+        table.leaveOutColumns(unreadable: [])
         try measure(&table)
         let isNull = table.primaryKey.map { SQLText.quoted($0) + " IS NULL" }.joined(separator: " OR ")
         table.hasRowsWithoutKey = try !isNull.isEmpty && !rows("SELECT 1 FROM \(table.sql) WHERE \(isNull) LIMIT 1", []).isEmpty

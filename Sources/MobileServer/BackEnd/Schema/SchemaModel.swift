@@ -33,10 +33,17 @@ public struct SchemaModel: Sendable {
             throw ServerError(.missingBackEnd, "the tables of \(place) cannot be read: \(error)", cause: error)
         }
         try engine.close()
-        var writer = SchemaModelWriter(found, package: name, hasTimes: isAddress)
-        let objects = writer.objects()
-        model = PackageModel(
-            name: name, backEnds: [BackEndModel(name: "enterprise", kind: isAddress ? .postgresql : .sqlite)], objects: objects)
-        (omissions, remarks) = (writer.omissions, writer.remarks)
+        let backEnd = BackEndModel(name: "enterprise", kind: isAddress ? .postgresql : .sqlite)
+        var taken = found
+        while true {
+            var writer = SchemaModelWriter(taken, package: name, hasTimes: isAddress)
+            let model = PackageModel(name: name, backEnds: [backEnd], objects: writer.objects())
+            // As the file is read: that checks more than the model.
+            do { if !model.objects.isEmpty { _ = try PackageModel(json: model.json) } } catch {
+                if taken.leaveOut(error.problems, of: model) { continue }
+            }
+            (self.model, omissions, remarks) = (model, writer.omissions, writer.remarks)
+            return
+        }
     }
 }

@@ -23,15 +23,20 @@ extension SchemaModelWriter {
         case .numeric where type.contains("time"): attribute.type = .time
         case .numeric:
             attribute.type = .decimal
-            // numeric(5,-2) has no digits after the point, and zeros for its last two before it; numeric(3,5) has none before it.
-            let declared = numbers.count > 1 && type.contains("-") ? -numbers[1] : numbers.count > 1 ? numbers[1] : numbers.isEmpty ? 4 : 0
-            attribute.precision = min(max((numbers.first ?? 18) - min(declared, 0), declared), 38)
+            // numeric(5,-2) has no digits after the point, and zeros for its last two before it; numeric(3,5) has none before it. SQLite takes any number
+            // for digits; none at all say nothing.
+            let digits = numbers.first.flatMap { $0 > 0 ? $0 : nil }
+            let declared = digits == nil ? 4 : numbers.count > 1 ? numbers[1] : 0
+            attribute.precision = min(max((digits ?? 18) - min(declared, 0), declared), 38)
             attribute.scale = min(max(declared, 0), attribute.precision ?? 18)
             widen(&attribute, to: column, in: table)
-        case .blob: attribute.type = isCompared ? .binary : .bigBinary
+        // Large values belong to the device that writes them: a computed one is in the row, if it fits.
+        case .blob:
+            attribute.type = isCompared || column.isGenerated && column.longest ?? 0 <= LengthRules.longestBinary ? .binary : .bigBinary
         case .text, .array:
-            attribute.length = type == "uuid" ? 36 : numbers.first
-            let longest = column.longestText ?? 0
+            // SQLite takes any number for a length: VARCHAR(0), NVARCHAR(-1), and more than its texts can have.
+            attribute.length = type == "uuid" ? 36 : numbers.first.flatMap { (1..<Self.greatestNumber).contains($0) ? $0 : nil }
+            let longest = column.longest ?? 0
             if let length = attribute.length, longest > length {
                 remarks.append(
                     "table \"\(table.name)\", column \"\(column.name)\" of type \(column.declaredType): there are texts of \(longest) characters"
@@ -49,8 +54,14 @@ extension SchemaModelWriter {
         guard let numbers = type.wholeMatch(of: /[^"()]*\(\s*(-?[0-9]+)\s*(?:,\s*(-?[0-9]+)\s*)?\)/),
             !["interval", "time"].contains(where: { type.lowercased().hasPrefix($0) })
         else { return [] }
-        return [Int(numbers.1), numbers.2.flatMap { Int($0) }].compactMap { $0 }
+        func number(_ digits: Substring) -> Int {
+            min(max(Int(digits) ?? (digits.hasPrefix("-") ? .min : .max), -greatestNumber), greatestNumber)
+        }
+        return [number(numbers.1)] + (numbers.2.map { [number($0)] } ?? [])
     }
+
+    /// The greatest number of a declaration that counts: more characters than a text of SQLite can have.
+    private static let greatestNumber = 1_000_000_000
 
     /// Takes a constant default of the database. Where the database makes the value, a new row need not have one.
     func takeDefault(_ column: DescribedTable.Column, of table: DescribedTable, into attribute: inout AttributeModel) {

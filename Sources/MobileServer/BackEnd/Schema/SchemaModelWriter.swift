@@ -20,6 +20,8 @@ struct SchemaModelWriter {
     /// An object in the making.
     private struct Draft {
         let table: DescribedTable
+        /// The columns of the attributes, in their order.
+        let columns: [DescribedTable.Column]
         var object: ObjectModel
         /// The attribute of each column.
         let names: [String: String]
@@ -47,29 +49,44 @@ struct SchemaModelWriter {
         let ends = drafts.indices.flatMap { index in drafts[index].table.references.compactMap { self.ends(of: $0, from: index, drafts) } }
         agree(ends, &drafts)
         for end in ends where haveOneType(end, drafts) { add(end, to: &drafts) }
+        // Last, because defaults and rules are those of the final type.
+        for index in drafts.indices { complete(&drafts[index]) }
         return drafts.map(\.object)
     }
 
     private mutating func draft(_ table: DescribedTable, _ name: String) -> Draft {
         var used = Set<String>()
         let names = table.columns.map { SchemaNames.unique(SchemaNames.attribute($0.name), &used) }
-        let byColumn = Dictionary(uniqueKeysWithValues: zip(table.columns.map(\.name), names))
-        let attributes = zip(table.columns, names).map { column, name in
-            var attribute = attribute(column, name, in: table)
-            takeDefault(column, of: table, into: &attribute)
-            let known = takeRules(column, of: table, into: &attribute)
-            document(column, of: table, without: known, in: &attribute)
-            return attribute
+        var columns: [DescribedTable.Column] = [], attributes: [AttributeModel] = []
+        for (column, name) in zip(table.columns, names) {
+            let attribute = attribute(column, name, in: table)
+            guard !attribute.isGenerated || !attribute.isLarge else {
+                omissions.append(
+                    "table \"\(table.name)\", column \"\(column.name)\": the database computes values that are too large for the rows of a device")
+                continue
+            }
+            columns.append(column)
+            attributes.append(attribute)
         }
+        let byColumn = Dictionary(uniqueKeysWithValues: zip(columns.map(\.name), attributes.map(\.name)))
         let checks = table.checks.filter { $0.columns.count != 1 }.map { "The database checks `\($0.sql)`." }
-        let columns = byColumn.filter { $0.key != $0.value }
+        let renamed = byColumn.filter { $0.key != $0.value }
         let object = ObjectModel(
             name: name, documentation: checks.isEmpty ? nil : checks.joined(separator: " "), attributes: attributes,
             primaryKey: table.primaryKey.compactMap { byColumn[$0] },
             operations: [.init(name: "create", kind: .create), .init(name: "update", kind: .update), .init(name: "delete", kind: .delete)],
             binding: BackEndBinding(
-                backEnd: "enterprise", table: table.name, columns: Dictionary(uniqueKeysWithValues: columns.map { ($0.value, $0.key) })))
-        return Draft(table: table, object: object, names: byColumn, used: used)
+                backEnd: "enterprise", table: table.name, columns: Dictionary(uniqueKeysWithValues: renamed.map { ($0.value, $0.key) })))
+        return Draft(table: table, columns: columns, object: object, names: byColumn, used: used)
+    }
+
+    /// Gives the attributes their defaults, rules and documentation.
+    private func complete(_ draft: inout Draft) {
+        for (place, column) in draft.columns.enumerated() {
+            takeDefault(column, of: draft.table, into: &draft.object.attributes[place])
+            let known = takeRules(column, of: draft.table, into: &draft.object.attributes[place])
+            document(column, of: draft.table, without: known, in: &draft.object.attributes[place])
+        }
     }
 
     /// Whether a column is part of a key, whose value cannot be large.
@@ -96,6 +113,10 @@ struct SchemaModelWriter {
         let key = drafts[target].table.primaryKey, targets = reference.targets.isEmpty ? key : reference.targets
         guard Set(targets) == Set(key), targets.count == reference.columns.count else {
             leaveOut(reference, of: table, "leads to other columns than the primary key")
+            return nil
+        }
+        guard Set(reference.columns).count == reference.columns.count else {
+            leaveOut(reference, of: table, "names a column twice")
             return nil
         }
         let mapping = zip(reference.columns, targets).compactMap { column, other in
@@ -171,7 +192,9 @@ struct SchemaModelWriter {
         let siblings = table.references.filter { $0.table == reference.table }.count
         let name = SchemaNames.toOne(
             columns, target: drafts[target].object.name, isOnly: siblings == 1 && target != index, &drafts[index].used)
-        let children = English.plural(SchemaNames.lowerCamel(drafts[index].object.name))
+        var children = English.plural(SchemaNames.lowerCamel(drafts[index].object.name))
+        // Those of "A" would be "as".
+        if ReservedNames.keywords.contains(children) { children += "Objects" }
         let inverse = SchemaNames.unique(siblings == 1 ? children : children + "By" + SchemaNames.upperCamel(name), &drafts[target].used)
         drafts[index].object.relationships.append(
             RelationshipModel(name: name, target: drafts[target].object.name, cardinality: .manyToOne, inverse: inverse, mapping: mapping))
