@@ -15,7 +15,8 @@ enum NamePool {
         ],
         .memberName: ["description", "hash", "children", "metadata", "state", "package", "find", "save", "hashValue", "entity", "value", "columns"],
         .stateName: ["_sk", "_pc", "surrogateKey", "pending", "is_new", "replay_counter", "rowid", "_rowid_"],
-        .tablePackages: ["packages"], .tableAny: ["any", "Any"], .tableMobile: ["mobile_notes", "mobile_numbers"], .columnTrue: ["true", "false"],
+        .tablePackages: ["packages"], .tableAny: ["any", "Any"], .tableMobile: ["mobile_notes", "mobile_numbers", "sqlite"],
+        .columnTrue: ["true", "false"],
         .caseOnlyTables: ["PLAIN", "Plain", "plain"], .caseOnlyColumns: ["NOTE", "Note", "note"],
     ]
 

@@ -126,6 +126,30 @@ import Testing
         return []
     }
 
+    @Test func `a table with more columns than a device has room for is left out`() throws {
+        func table(_ name: String, _ count: Int) -> String {
+            "CREATE TABLE \(name) (id INTEGER PRIMARY KEY, \((1..<count).map { "c\($0) INT" }.joined(separator: ", ")));"
+        }
+        let schema = try model(table("widest", 1987) + table("wider", 1988))
+        #expect(schema.model.objects.map(\.name) == ["Widest"])
+        #expect(schema.omissions == ["table \"wider\": a device has room for 1987 columns and references, the table has 1988"])
+    }
+
+    @Test func `a server serves a table of many large values`() throws {
+        let schema = try model("CREATE TABLE wide (id INTEGER PRIMARY KEY, \((1..<1987).map { "c\($0) BLOB" }.joined(separator: ", ")));")
+        #expect(schema.model.objects.first?.attributes.filter(\.isLarge).count == 1986)
+    }
+
+    @Test func `names that a device or generated code has for itself are completed, also with a number`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE "sqlite" (id INTEGER PRIMARY KEY); CREATE TABLE "Int3" (id INTEGER PRIMARY KEY); CREATE TABLE int_3 (id INTEGER PRIMARY KEY);
+            CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b); CREATE TABLE b (id INTEGER PRIMARY KEY);
+            """)
+        #expect(Set(schema.model.objects.map(\.name)) == ["SqliteObject", "Int3", "Int33", "A", "B"])
+        #expect(schema.model.object(named: "B")?.relationships.map(\.name) == ["asObjects"])
+    }
+
     @Test func `SQLite compares names of tables and columns in any letters of case`() throws {
         let schema = try model(
             """

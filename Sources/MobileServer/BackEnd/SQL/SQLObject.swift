@@ -102,7 +102,10 @@ struct SQLObject: Sendable {
 
     /// The condition on rows that have a large value.
     var hasLargeValue: String {
-        plan.largeAttributes.map { column($0.name, prefix: "content.").sql + " IS NOT NULL" }.joined(separator: " OR ")
+        let terms = plan.largeAttributes.map { column($0.name, prefix: "content.").sql + " IS NOT NULL" }
+        // In parts: SQLite refuses an expression that is 1,000 terms deep.
+        return stride(from: 0, to: terms.count, by: 100).map { "(\(terms[$0..<min($0 + 100, terms.count)].joined(separator: " OR ")))" }
+            .joined(separator: " OR ")
     }
 
     // MARK: Keys

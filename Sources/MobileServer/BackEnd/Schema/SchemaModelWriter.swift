@@ -29,6 +29,9 @@ struct SchemaModelWriter {
         var used: Set<String>
     }
 
+    /// The columns that a table of a device may have: SQLite's 2,000, without those that a device has in its table of original states.
+    private static let deviceColumns = 1987
+
     mutating func objects() -> [ObjectModel] {
         var used: Set = [package.lowercased()], drafts: [Draft] = []
         for table in tables {
@@ -44,7 +47,13 @@ struct SchemaModelWriter {
                 omissions.append("table \"\(table.name)\": there are rows without a value in the primary key")
                 continue
             }
-            drafts.append(draft(table, SchemaNames.unique(SchemaNames.type(table.name), &used)))
+            guard table.columns.count + table.references.count <= Self.deviceColumns else {
+                omissions.append(
+                    "table \"\(table.name)\": a device has room for \(Self.deviceColumns) columns and references, the table has \(table.columns.count + table.references.count)"
+                )
+                continue
+            }
+            drafts.append(draft(table, SchemaNames.unique(SchemaNames.type(table.name), &used, isReserved: SchemaNames.isReservedType)))
         }
         let ends = drafts.indices.flatMap { index in drafts[index].table.references.compactMap { self.ends(of: $0, from: index, drafts) } }
         agree(ends, &drafts)

@@ -19,11 +19,14 @@ enum SchemaNames {
     /// The name of an object: the singular of the table's. One that would hide a type of generated code gets the word `Object`.
     static func type(_ table: String) -> String {
         let name = English.singular(identifier(table, isType: true))
-        let isReserved = { name in
-            [ReservedNames.types, ReservedNames.nestedTypes, ReservedNames.keywords].contains { $0.contains(name) }
-        }
         // "Any" becomes "AnyObject", which is reserved as well.
-        return [name, name + "Object"].first { !isReserved($0) } ?? name + "Entry"
+        return [name, name + "Object"].first { !isReservedType($0) } ?? name + "Entry"
+    }
+
+    /// Whether generated code has a type of this name, or the device cannot have a table of it: SQLite has the names that begin with `sqlite_` for itself, and
+    /// an object `Sqlite` has the index `Sqlite_key`.
+    static func isReservedType(_ name: String) -> Bool {
+        name.lowercased() == "sqlite" || [ReservedNames.types, ReservedNames.nestedTypes, ReservedNames.keywords].contains { $0.contains(name) }
     }
 
     /// The name of an attribute. One that is an attribute of all objects in queries, or a word of the language, gets the word `Value`.
@@ -35,11 +38,11 @@ enum SchemaNames {
     /// The longest name, in characters: a model allows some more, for numbers and for words of generated code.
     private static let longest = 80
 
-    /// Cuts a long name, and adds a number to one that is in use.
-    static func unique(_ name: String, _ used: inout Set<String>) -> String {
+    /// Cuts a long name, and adds a number to one that is in use. A number can lead to a reserved name: `Int` with 32 is one.
+    static func unique(_ name: String, _ used: inout Set<String>, isReserved: (String) -> Bool = { _ in false }) -> String {
         let name = String(name.prefix(longest))
         var result = name, number = 2
-        while !used.insert(result.lowercased()).inserted {
+        while isReserved(result) || !used.insert(result.lowercased()).inserted {
             result = "\(name)\(number)"
             number += 1
         }
