@@ -19,6 +19,16 @@ import Testing
         return schema
     }
 
+    @Test func `keys and references of texts without a declared length have any length`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE page (url TEXT PRIMARY KEY, v TEXT); CREATE TABLE link (id INTEGER PRIMARY KEY, url TEXT REFERENCES page, code VARCHAR(9) UNIQUE);
+            INSERT INTO page (url) VALUES ('\(String(repeating: "a", count: 9000))');
+            """)
+        #expect(schema.model.objects.flatMap(\.attributes).map(\.length) == [nil, nil, 9, nil, nil])
+        #expect(schema.model.object(named: "Page")?.attributes.map(\.type) == [.string, .string])
+    }
+
     @Test func `a text that is equal to the name of a column is no column of a condition`() throws {
         let schema = try model(
             """

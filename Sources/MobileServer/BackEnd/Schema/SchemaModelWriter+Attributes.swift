@@ -43,8 +43,8 @@ extension SchemaModelWriter {
                 )
                 attribute.length = longest > LengthRules.longestString ? nil : longest
             }
-            if attribute.length == nil, isCompared { attribute.length = max(100, 2 * longest) }
-            if attribute.length == nil, longest > LengthRules.longestString { attribute.type = .bigString }
+            // A key has any length: a limit that the database does not have would refuse what it takes.
+            if attribute.length == nil, !isCompared, longest > LengthRules.longestString { attribute.type = .bigString }
         }
         return attribute
     }
@@ -117,7 +117,6 @@ extension SchemaModelWriter {
             let fraction = digits.whole > 38 ? "" : " and \(digits.scale) after it"
             remarks.append("\(place): there are numbers of \(digits.whole) digits before the point\(fraction); the attribute is a string")
             (attribute.type, attribute.precision, attribute.scale) = (.string, nil, nil)
-            attribute.length = Self.isCompared(column.name, in: table) ? 100 : nil
             return
         }
         (attribute.precision, attribute.scale) = (whole + widerScale, widerScale)
