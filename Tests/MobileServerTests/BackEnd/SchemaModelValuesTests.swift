@@ -47,4 +47,25 @@ import Testing
         let attributes = try #require(schema.model.object(named: "T")).attributes
         #expect(attributes[1].minimum == "6" && attributes[2].values == [], "the collation is no comment")
     }
+
+    @Test func `bounds that are texts are rules of columns that SQLite compares as numbers`() throws {
+        let schema = try model(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY, untyped CHECK (untyped <= '10'), typed INTEGER CHECK (typed <= '10'), word NUMERIC CHECK (word IN ('1')));
+            INSERT INTO t VALUES (1, 3, 3, 1), (2, 100, 3, 1);
+            """)
+        let attributes = try #require(schema.model.object(named: "T")).attributes
+        #expect(attributes.map(\.maximum) == [nil, nil, "10", nil] && attributes.allSatisfy(\.values.isEmpty))
+        #expect(attributes[1].documentation == "The database checks `untyped <= '10'`.")
+    }
+
+    @Test(.needsPostgreSQL) func `a condition that tables below do not have is documentation only`() throws {
+        let database = try PostgreSQLTestDatabase(
+            tables: """
+                CREATE TABLE city (id int PRIMARY KEY, pop int CHECK (pop > 100) NO INHERIT, area int CHECK (area > 0));
+                CREATE TABLE village (PRIMARY KEY (id)) INHERITS (city); INSERT INTO village VALUES (1, 5, 1);
+                """)
+        let city = try #require(SchemaModel(of: database.address, name: "Field").model.object(named: "City"))
+        #expect(city.attributes.map(\.minimum) == [nil, nil, "1"] && city.attributes[1].documentation == "The database checks `(pop > 100)`.")
+    }
 }

@@ -9,6 +9,8 @@ struct ColumnRule {
     /// The constants of a list, as the database writes them; empty for bounds.
     private(set) var values: [String] = []
     private var minimum: Bound?, maximum: Bound?
+    /// Whether a bound is a text, which the column's affinity makes a number.
+    private var hasTextBound = false
 
     private struct Bound {
         let number: Decimal
@@ -46,6 +48,7 @@ struct ColumnRule {
         if sign.is("BETWEEN") {
             guard let and = rest.firstIndex(where: { $0.is("AND") }), let low = Self.number(rest[..<and]), let high = Self.number(rest[(and + 1)...])
             else { return false }
+            noteTexts(rest)
             return takeBounds(Bound(number: low, isIncluded: true), Bound(number: high, isIncluded: true))
         }
         guard sign.quote == nil else { return false }
@@ -59,10 +62,16 @@ struct ColumnRule {
             return takeList(Self.bracketed(array), [])
         case ">", "<":
             guard let number = Self.number(isEqual ? rest.dropFirst() : rest) else { return false }
+            noteTexts(rest)
             let bound = Bound(number: number, isIncluded: isEqual)
             return sign.text == ">" ? takeBounds(bound, nil) : takeBounds(nil, bound)
         default: return false
         }
+    }
+
+    /// Remembers a bound that is a text. PostgreSQL writes the type after it.
+    private mutating func noteTexts(_ words: Words) {
+        if words.contains(where: { $0.quote == "'" }), !words.contains(where: { $0.is(":") }) { hasTextBound = true }
     }
 
     private mutating func takeList(_ list: Words?, _ rest: Words) -> Bool {
@@ -195,6 +204,10 @@ struct ColumnRule {
         guard !attribute.hasValueRule, !attribute.isGenerated, isOfTexts ? comparesBytes && column.affinity == .text : column.affinity.isNumber else {
             return false
         }
+        // SQLite compares by the declared type. Without one, each number is less than each text, and a column of numbers makes numbers of texts.
+        let compared = column.declaredAffinity ?? column.affinity
+        guard !hasTextBound || compared.isNumber else { return false }
+        if isOfTexts, compared != .text, compared != .blob, values.contains(where: { $0.contains(where: \.isNumber) }) { return false }
         var copy = attribute
         if values.isEmpty {
             guard takeBounds(&copy) else { return false }

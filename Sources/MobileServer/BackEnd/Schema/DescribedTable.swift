@@ -15,6 +15,8 @@ struct DescribedTable {
         /// The type in the words of the engine; empty if it says nothing about the values.
         var declaredType: String
         var affinity: BackEndTable.Affinity
+        /// The affinity by which SQLite compares the column with constants, where ``affinity`` is that of its rows; nil elsewhere.
+        var declaredAffinity: BackEndTable.Affinity?
         let isNullable: Bool
         /// Whether the back end assigns the value of a new row.
         let isGenerated: Bool
@@ -36,6 +38,15 @@ struct DescribedTable {
         let targets: [String]
     }
 
+    /// A condition that rows have to meet.
+    struct Check {
+        /// The columns that it is about.
+        let columns: [String]
+        let sql: String
+        /// Whether it holds for each row that the table shows: rows of tables that inherit from it need not meet all of its conditions.
+        var isForAllRows = true
+    }
+
     /// The name in a binding.
     let name: String
     /// The name in a statement.
@@ -50,8 +61,7 @@ struct DescribedTable {
     var remarks: [String] = []
     /// Columns that a model cannot have, each with the reason.
     var omissions: [String] = []
-    /// The conditions that rows have to meet, each with the columns that it is about.
-    var checks: [(columns: [String], sql: String)] = []
+    var checks: [Check] = []
     /// Whether the conditions see each value as it is written: no trigger or rule changes it before.
     var checksWrittenValues = true
     /// Whether texts are equal only if their bytes are.

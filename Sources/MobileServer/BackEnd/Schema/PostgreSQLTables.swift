@@ -72,15 +72,16 @@ extension PostgreSQLBackEndConnection {
         table.comparesBytes = otherTexts.isEmpty
     }
 
-    private func checks(of table: Value) throws -> [(columns: [String], sql: String)] {
+    private func checks(of table: Value) throws -> [DescribedTable.Check] {
         let found = try rows(
             """
-            SELECT CAST(c.oid AS BIGINT), pg_catalog.pg_get_expr(c.conbin, c.conrelid), CAST(a.attname AS TEXT) FROM pg_catalog.pg_constraint AS c
+            SELECT CAST(c.oid AS BIGINT), pg_catalog.pg_get_expr(c.conbin, c.conrelid), CAST(a.attname AS TEXT), CAST(NOT c.connoinherit AS INTEGER) FROM pg_catalog.pg_constraint AS c
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
             WHERE c.contype = 'c' AND c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID) ORDER BY c.conname, a.attnum
             """, [table])
-        return Dictionary(grouping: found) { $0[0].integer ?? 0 }.sorted { $0.key < $1.key }.map { _, rows in
-            (rows.compactMap { $0[2].text }, rows[0][1].text ?? "")
+        let groups = Dictionary(grouping: found) { $0[0].integer ?? 0 }.sorted { $0.key < $1.key }
+        return groups.map { _, rows -> DescribedTable.Check in
+            DescribedTable.Check(columns: rows.compactMap { $0[2].text }, sql: rows[0][1].text ?? "", isForAllRows: rows[0][3].integer == 1)
         }
     }
 

@@ -42,12 +42,13 @@ extension SQLiteBackEndConnection {
                 let type = row[1].text?.uppercased() ?? "", isKey = row[3].integer ?? 0 > 0
                 return DescribedTable.Column(
                     name: row[0].text ?? "", declaredType: type, affinity: BackEndTable.Affinity(declaredType: type),
-                    isNullable: row[2].integer == 0 && !isKey, isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2, defaultSQL: row[5].text)
+                    declaredAffinity: BackEndTable.Affinity(declaredType: type), isNullable: row[2].integer == 0 && !isKey,
+                    isGenerated: isKey && isRowID || row[4].integer ?? 0 >= 2, defaultSQL: row[5].text)
             }, primaryKey: key.compactMap { $0[0].text }, references: try references(of: table))
         let sql = try rows("SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?1", [.text(table)]).first?[0].text ?? ""
         let names = described.columns.map(\.name)
         described.checks = TableChecks(of: sql).conditions.map { condition in
-            (TableChecks.columns(of: condition, among: names), condition.sql)
+            DescribedTable.Check(columns: TableChecks.columns(of: condition, among: names), sql: condition.sql)
         }
         described.comparesBytes = !TableChecks.tokens(of: sql).contains { !$0.isQuoted && $0.text.caseInsensitivelyEquals("COLLATE") }
         return described

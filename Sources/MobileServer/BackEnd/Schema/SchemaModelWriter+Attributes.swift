@@ -89,9 +89,13 @@ extension SchemaModelWriter {
             if copy.isDefaultAllowed { attribute = copy }
         }
         guard table.checksWrittenValues else { return [] }
-        let checks = table.checks.filter { $0.columns == [column.name] }.map(\.sql)
-        return Set(
-            checks.filter { ColumnRule($0, column: column.name)?.give(to: &attribute, of: column, comparesBytes: table.comparesBytes) == true })
+        let checks = table.checks.filter { $0.columns == [column.name] && $0.isForAllRows }.map(\.sql)
+        func take(_ condition: String) -> Bool {
+            ColumnRule(condition, column: column.name)?.give(to: &attribute, of: column, comparesBytes: table.comparesBytes) == true
+        }
+        // All of them hold: a bound below and one above may be two conditions.
+        if checks.count > 1, take(checks.map { "(\($0))" }.joined(separator: " AND ")) { return Set(checks) }
+        return Set(checks.filter(take))
     }
 
     /// Describes the values that the database allows.
