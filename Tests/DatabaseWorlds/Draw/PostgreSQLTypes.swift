@@ -96,9 +96,13 @@ extension ColumnType {
             sql: "order_status_v2", values: ["'open'", "'shipped'", "'closed'", "'cancelled'"],
             prelude: ["CREATE TYPE order_status_v2 AS ENUM ('open', 'shipped', 'closed', 'cancelled')"], refused: "'lost'"),
         .domains: ColumnType(
-            sql: "label", values: textValues, specials: [.emptyText: ["''"]], distinct: texts, prelude: ["CREATE DOMAIN label AS varchar(40)"]),
+            sql: "label", values: textValues, specials: [.emptyText: ["''"]], distinct: texts,
+            prelude: ["CREATE DOMAIN word AS varchar(40)", "CREATE DOMAIN label AS word"]),
         .checkedDomains: ColumnType(
-            sql: "percentage", values: ["0", "100", "50", "13"], prelude: ["CREATE DOMAIN percentage AS integer CHECK (VALUE BETWEEN 0 AND 100)"],
+            sql: "percentage", values: ["0", "100", "50", "13"],
+            prelude: [
+                "CREATE DOMAIN share AS integer CHECK (VALUE >= 0)", "CREATE DOMAIN percentage AS share CHECK (VALUE <= 100)",
+            ],
             refused: "101"),
     ]
 

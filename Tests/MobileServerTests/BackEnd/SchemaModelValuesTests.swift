@@ -68,4 +68,25 @@ import Testing
         let city = try #require(SchemaModel(of: database.address, name: "Field").model.object(named: "City"))
         #expect(city.attributes.map(\.minimum) == [nil, nil, "1"] && city.attributes[1].documentation == "The database checks `(pop > 100)`.")
     }
+
+    @Test(.needsPostgreSQL) func `a domain is the type at its end, with the conditions of all levels`() throws {
+        let tables = """
+            CREATE DOMAIN positive AS int CHECK (VALUE > 0); CREATE DOMAIN small AS positive CHECK (VALUE < 100);
+            CREATE DOMAIN amount AS numeric(8, 2) NOT NULL; CREATE DOMAIN price AS amount; CREATE DOMAIN moment AS timestamptz; CREATE DOMAIN due AS moment;
+            CREATE DOMAIN code AS text CHECK (VALUE <> 'VALUE');
+            CREATE TABLE t (id int PRIMARY KEY, a positive, "The B" small, c price, d due, e code);
+            INSERT INTO t VALUES (1, 2, 3, 4.5, '2024-01-01 10:00Z', 'x');
+            """
+        let database = try PostgreSQLTestDatabase(tables: tables)
+        let schema = try SchemaModel(of: database.address, name: "Field"), t = try #require(schema.model.object(named: "T"))
+        try schema.model.validate()
+        #expect(t.attributes.map(\.type) == [.int, .int, .int, .decimal, .dateTime, .string])
+        #expect(t.attributes.map(\.valueRule) == ["", "at least 1", "1 to 99", "", "", ""])
+        #expect(t.attributes[3].scale == 2 && !t.attributes[3].isNullable && t.attributes[4].isNullable)
+        #expect(t.attributes[5].documentation == "The database checks `(e <> 'VALUE'::text)`.")
+        let device = try TestDevice(TestServer(model: schema.model, postgreSQL: tables, on: .postgreSQL))
+        try device.synchronize()
+        let row = device.rows("T", by: "id")[.integer(1)]
+        #expect(row?["d"] == .string("2024-01-01T10:00:00.000Z"))
+    }
 }

@@ -38,21 +38,34 @@ extension PostgreSQLBackEndConnection {
         return Set(found.compactMap { $0[0].text })
     }
 
+    /// SQL for `base`, what the type `t` of the column `a` is made of: a domain may be one of another domain. It has the type that is no domain, the lengths and
+    /// digits, whether a level forbids NULL, and the domains.
+    static let typeLevels = """
+        LATERAL (
+            WITH RECURSIVE level (id, kind, below, modifier, is_required) AS (
+                SELECT t.oid, t.typtype, t.typbasetype, CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END, t.typnotnull
+                UNION ALL
+                SELECT b.oid, b.typtype, b.typbasetype, CASE b.typtype WHEN 'd' THEN b.typtypmod ELSE level.modifier END, b.typnotnull
+                FROM level JOIN pg_catalog.pg_type AS b ON b.oid = level.below WHERE level.kind = 'd')
+            SELECT id, modifier, (SELECT bool_or(is_required) FROM level) AS is_required, (SELECT array_agg(id) FROM level WHERE kind = 'd') AS domains
+            FROM level WHERE kind <> 'd'
+        ) AS base
+        """
+
     /// An identity that is GENERATED ALWAYS cannot be written either.
     private func columns(ofTable id: Value) throws -> [BackEndTable.Column] {
-        let modifier = "CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END"
-        return try rows(
+        try rows(
             """
-            SELECT CAST(a.attname AS TEXT), CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT),
+            SELECT CAST(a.attname AS TEXT), CAST(base.id AS BIGINT),
                 CAST(a.attgenerated <> '' OR a.attidentity = 'a' AS INTEGER), CAST(t.typcategory = 'A' AS INTEGER),
                 CAST(a.atthasdef OR a.attidentity <> '' OR t.typdefault IS NOT NULL AS INTEGER),
                 (SELECT CAST(json_agg(e.enumlabel ORDER BY e.enumsortorder) AS TEXT) FROM pg_catalog.pg_enum AS e
-                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END),
+                    WHERE e.enumtypid = base.id),
                 CASE WHEN b.typname IN ('float4', 'name', 'char', 'money')
-                    OR b.typname IN ('timestamp', 'timestamptz', 'time', 'timetz') AND \(modifier) BETWEEN 0 AND 2
-                    OR b.typname = 'numeric' AND \(modifier) >= 0 THEN pg_catalog.format_type(b.oid, \(modifier)) END
-            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
-            JOIN pg_catalog.pg_type AS b ON b.oid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END
+                    OR b.typname IN ('timestamp', 'timestamptz', 'time', 'timetz') AND base.modifier BETWEEN 0 AND 2
+                    OR b.typname = 'numeric' AND base.modifier >= 0 THEN pg_catalog.format_type(base.id, base.modifier) END
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid CROSS JOIN \(Self.typeLevels)
+            JOIN pg_catalog.pg_type AS b ON b.oid = base.id
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
             """, [id]
         ).map { row in

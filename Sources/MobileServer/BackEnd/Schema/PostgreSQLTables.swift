@@ -49,7 +49,7 @@ extension PostgreSQLBackEndConnection {
             name: found.name, sql: found.sql, columns: try describedColumns(of: found.id), primaryKey: try keyColumns(of: found.id),
             references: try references(of: found.id))
         table.leaveOutColumns(unreadable: Set(hidden))
-        table.checks = try checks(of: found.id)
+        table.checks = try checks(of: found.id) + domainChecks(of: found.id)
         if !table.checks.isEmpty { try describeChecks(of: &table, found.id) }
         try measureNumbers(of: &table)
         return table
@@ -85,6 +85,26 @@ extension PostgreSQLBackEndConnection {
         }
     }
 
+    /// The conditions of the domains of columns, those of domains below them included. They call the value VALUE, which becomes the column.
+    private func domainChecks(of table: Value) throws -> [DescribedTable.Check] {
+        try rows(
+            """
+            SELECT CAST(a.attname AS TEXT), CAST(pg_catalog.quote_ident(a.attname) AS TEXT), pg_catalog.pg_get_expr(c.conbin, 0)
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid CROSS JOIN \(Self.typeLevels)
+            JOIN pg_catalog.pg_constraint AS c ON c.contype = 'c' AND c.contypid = ANY (base.domains)
+            WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum, c.contypid, c.conname
+            """, [table]
+        ).map { row -> DescribedTable.Check in
+            let condition = row[2].text ?? ""
+            var sql = "", rest = condition[...]
+            for token in TableChecks.tokens(of: condition, namesInBrackets: false) where token.quote == nil && token.text == "VALUE" {
+                sql += rest[..<token.range.lowerBound] + (row[1].text ?? "")
+                rest = rest[token.range.upperBound...]
+            }
+            return DescribedTable.Check(columns: [row[0].text ?? ""], sql: sql + rest)
+        }
+    }
+
     /// Finds the digits of the numbers whose columns take any number.
     private func measureNumbers(of table: inout DescribedTable) throws {
         let places = table.columns.indices.filter { table.columns[$0].declaredType == "numeric" }
@@ -109,15 +129,14 @@ extension PostgreSQLBackEndConnection {
     private func describedColumns(of table: Value) throws -> [DescribedTable.Column] {
         try rows(
             """
-            SELECT CAST(a.attname AS TEXT), pg_catalog.format_type(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END,
-                    CASE t.typtype WHEN 'd' THEN t.typtypmod ELSE a.atttypmod END),
-                CAST(CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END AS BIGINT), CAST(a.attnotnull OR t.typnotnull AS INTEGER),
+            SELECT CAST(a.attname AS TEXT), pg_catalog.format_type(base.id, base.modifier), CAST(base.id AS BIGINT),
+                CAST(a.attnotnull OR base.is_required AS INTEGER),
                 CAST(a.attgenerated <> '' OR a.attidentity <> '' OR coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), '') LIKE 'nextval(%'
                     AS INTEGER),
                 CASE a.attgenerated WHEN '' THEN coalesce(pg_catalog.pg_get_expr(d.adbin, d.adrelid), pg_catalog.pg_get_expr(t.typdefaultbin, 0)) END,
                 (SELECT CAST(json_agg(e.enumlabel ORDER BY e.enumsortorder) AS TEXT) FROM pg_catalog.pg_enum AS e
-                    WHERE e.enumtypid = CASE t.typtype WHEN 'd' THEN t.typbasetype ELSE t.oid END)
-            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid
+                    WHERE e.enumtypid = base.id)
+            FROM pg_catalog.pg_attribute AS a JOIN pg_catalog.pg_type AS t ON t.oid = a.atttypid CROSS JOIN \(Self.typeLevels)
             LEFT JOIN pg_catalog.pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
             WHERE a.attrelid = CAST(CAST(?1 AS BIGINT) AS OID) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum
             """, [table]
