@@ -19,6 +19,41 @@ import Testing
         return schema
     }
 
+    /// A column of dates or times with the values of other applications, and the type that its attribute needs.
+    struct Column: Sendable {
+        let type: String, values: [String], attribute: AttributeType
+        var reason: String?
+    }
+
+    private static let columns = [
+        Column(type: "DATE", values: ["'2024-12-31'", "NULL"], attribute: .date),
+        Column(type: "DATE", values: ["'31.12.2024'", "'2024-12-31'"], attribute: .string, reason: "there are texts that are not dates"),
+        Column(type: "DATE", values: ["'2024/02/18'"], attribute: .string, reason: "there are texts that are not dates"),
+        Column(type: "DATE", values: ["'2024-02-30'"], attribute: .string, reason: "there are texts that are not dates"),
+        Column(
+            type: "DATE", values: ["20240101", "20231231"], attribute: .long,
+            reason: "there are numbers that have the digits of dates, and count nothing since 1970"),
+        Column(type: "DATE", values: ["20240101", "1700000000"], attribute: .date), Column(type: "DATE", values: ["20241340"], attribute: .date),
+        Column(type: "DATETIME", values: ["'2024-01-01 10:00:00'", "'2024-01-01T10:00Z'", "2460263.5", "1700000000123"], attribute: .dateTime),
+        Column(type: "DATETIME", values: ["'2024-01-01 10:00:00 UTC'"], attribute: .string, reason: "there are texts that are not times"),
+        Column(type: "TIMESTAMP", values: ["1700000000000000"], attribute: .long, reason: "there are numbers that are not times"),
+        Column(
+            type: "DATETIME", values: ["20240101103000"], attribute: .long,
+            reason: "there are numbers that have the digits of times, and count nothing since 1970"),
+        Column(type: "TIME", values: ["'9:30 AM'", "'10:00'"], attribute: .string, reason: "there are texts that are not times"),
+        Column(type: "TIME", values: ["'10:00'", "'10:00:30'", "36000"], attribute: .time),
+    ]
+
+    @Test("a column of dates or times whose rows need another type has it, and a line says so", arguments: columns)
+    func times(_ column: Column) throws {
+        let rows = column.values.map { "(\($0))" }.joined(separator: ", ")
+        let schema = try model("CREATE TABLE t (id INTEGER PRIMARY KEY, d \(column.type)); INSERT INTO t (d) VALUES \(rows)")
+        #expect(schema.model.objects.first?.attributes.map(\.type) == [.long, column.attribute])
+        #expect(
+            schema.remarks
+                == (column.reason.map { ["table \"t\", column \"d\" of type \(column.type): \($0); the attribute is a \(column.attribute)"] } ?? []))
+    }
+
     @Test func `keys and references of texts without a declared length have any length`() throws {
         let schema = try model(
             """

@@ -106,6 +106,7 @@ extension SQLiteBackEndConnection {
         try findTypes(of: &table)
         let typed = table.columns.indices.filter { table.columns[$0].affinity != .blob }
         for start in stride(from: 0, to: typed.count, by: 500) { try findBytes(Array(typed[start..<min(start + 500, typed.count)]), of: &table) }
+        try measureTimes(of: &table)
         try measureNumbers(of: &table)
     }
 
@@ -193,6 +194,14 @@ extension DescribedTable.Column {
         } else if affinity == .numeric, let whole = measure.whole, let scale = measure.scale {
             digits = (whole, scale)
         }
+    }
+
+    /// The type of the attribute of a column that SQLite takes for one of numbers, and whose name says that it has dates or times.
+    var timeType: AttributeType? {
+        guard affinity == .numeric, !isBytesName, !isTextName, !isBooleanName else { return nil }
+        let type = declaredType.uppercased()
+        if type.contains("DATETIME") || type.contains("TIMESTAMP") { return .dateTime }
+        return type.contains("DATE") ? .date : type.contains("TIME") ? .time : nil
     }
 
     /// Types whose values are not numbers to their owner; SQLite does not know them, and takes them for numbers.

@@ -18,9 +18,7 @@ extension SchemaModelWriter {
         case .time: attribute.type = .time
         case .timestamp, .timestampWithTimeZone: attribute.type = .dateTime
         case .numeric where type.contains("bool"): attribute.type = .boolean
-        case .numeric where type.contains("datetime") || type.contains("timestamp"): attribute.type = .dateTime
-        case .numeric where type.contains("date"): attribute.type = .date
-        case .numeric where type.contains("time"): attribute.type = .time
+        case .numeric where column.timeType != nil: attribute.type = column.timeType ?? .dateTime
         case .numeric:
             attribute.type = .decimal
             // numeric(5,-2) has no digits after the point, and zeros for its last two before it; numeric(3,5) has none before it. SQLite takes any number
