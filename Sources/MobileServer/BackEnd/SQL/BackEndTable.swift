@@ -20,6 +20,10 @@ struct BackEndTable: Sendable {
         let isGenerated: Bool
         /// Whether a new row has a value of the back end's if it is given none.
         var hasDefault = false
+        /// The constant that SQLite gives to a new row; nil for none, and for an expression.
+        var defaultConstant: Value?
+        /// The texts in conditions of SQLite that are words for true and false.
+        var booleanWords: [String] = []
         /// The values of an enumeration, in its order; empty for other types.
         var allowedValues: [String] = []
         /// PostgreSQL: the type, if a value that is written may be kept as another one, such as `timestamp(0)`, which rounds; nil for all others.
@@ -51,19 +55,32 @@ struct BackEndTable: Sendable {
         guard let found, let kind = found[0].text else { return nil }
         self.name = name
         sql = SQLText.quoted(name)
-        columns = try connection.rows("SELECT name, type, hidden, dflt_value FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
+        var columns = try connection.rows("SELECT name, type, hidden, dflt_value FROM pragma_table_xinfo(?1)", [.text(name)]).map { values in
             let row = StoredRow(ColumnFact.allCases, values)
             return Column(
                 name: try row.text(.name), affinity: Affinity(declaredType: try row.text(.type)), isGenerated: try row.integer(.hidden) >= 2,
-                hasDefault: try row.value(.defaultSQL) != .null)
+                hasDefault: try row.value(.defaultSQL) != .null,
+                defaultConstant: try row.value(.defaultSQL).text.flatMap(ColumnDefault.init)?.stored)
         }
+        let names = columns.map(\.name)
         for condition in TableChecks(of: found[1].text ?? "").conditions {
-            guard let name = condition.name else { continue }
-            constraints[name] = TableChecks.columns(of: condition, among: columns.map(\.name))
+            let mentioned = TableChecks.columns(of: condition, among: names)
+            if mentioned.count == 1, let place = names.firstIndex(of: mentioned[0]) {
+                columns[place].booleanWords += Self.booleanWords(in: condition.sql)
+            }
+            if let name = condition.name { constraints[name] = mentioned }
         }
+        self.columns = columns
         let hidesRowID = columns.contains { $0.name.caseInsensitivelyEquals("rowid") }
         let hasRowID = (try? connection.statement("SELECT rowid FROM \(SQLText.quoted(name))")) != nil
         hasPieces = try kind == "table" && connection.isUTF8 && hasRowID && !hidesRowID
+    }
+
+    /// The literals in SQL that are words for true and false.
+    private static func booleanWords(in sql: String) -> [String] {
+        TableChecks.tokens(of: sql).filter { $0.quote == "'" }.map(\.text).filter { word in
+            (ColumnExpression.trueWords + ColumnExpression.falseWords).contains(word.lowercased())
+        }
     }
 
     /// Whether a value of the column may be written piece by piece after the statement that reserves its space. During that statement the value

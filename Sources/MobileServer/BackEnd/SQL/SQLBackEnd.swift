@@ -234,7 +234,7 @@ private struct SQLBackEndCheck {
         object.versionColumn = try versionColumn(of: object)
         try checkColumns(of: object)
         try checkStatements(of: object)
-        object.timeForms = try object.readTimeForms(connection)
+        object.forms = try object.readForms(connection)
         return object
     }
 

@@ -13,8 +13,8 @@ struct SQLObject: Sendable {
     var loggedTables: [BackEndTable]?
     /// The version column, for an object whose changes are found by it; nil for all others.
     var versionColumn: VersionColumn?
-    /// The forms of times in the table, by attribute; those of the other ones are prescribed by their types, or are the form of devices.
-    var timeForms: [String: TimeForm] = [:]
+    /// The forms of times and booleans in the table, by attribute; those of the other ones are prescribed by their types, or are the form of devices.
+    var forms: [String: any ValueForm] = [:]
 
     var model: ObjectModel { plan.model }
 
@@ -142,7 +142,7 @@ struct SQLObject: Sendable {
     func value(of attribute: AttributeModel, in key: RowKey) -> Value? {
         plan.keyAttributes.firstIndex { $0.name == attribute.name }.map {
             let value = WireConversion.value(cached: key.parts[$0], of: attribute, affinity: .blob)
-            return timeForms[attribute.name]?.value(value, attribute.type) ?? value
+            return forms[attribute.name]?.value(value, attribute.type) ?? value
         }
     }
 

@@ -287,7 +287,7 @@ private struct SQLRowValues {
                 throw Rejection(ResultCode.badRequest, "\"\(object.plan.name)\", \"\(member.key)\": \(error.message)")
             }
         }
-        for (name, form) in object.timeForms {
+        for (name, form) in object.forms {
             guard let value = values[name], let attribute = object.model.attribute(named: name) else { continue }
             values[name] = form.value(value, attribute.type)
         }

@@ -6,7 +6,7 @@ internal import MobileStore
 /// **A time is written in the form that the column's rows have.** *Why:* other applications, keys, checks, indexes and triggers compare texts. *If you break it:*
 /// "2024-03-02 10:10:00" and "2024-03-02T10:10:00.000Z" are two values of one column, in the wrong order. Rows of several forms, and no rows, leave the
 /// form of devices.
-enum TimeForm: Equatable {
+enum TimeForm: ValueForm, Equatable {
     /// A text. The digits of the fraction are fixed, or nil for those that a value needs.
     case text(separator: String, hasSeconds: Bool, fraction: Int?, zone: String)
     /// The text of a day, and the same end in each row, such as " 00:00:00".
@@ -90,10 +90,10 @@ enum TimeForm: Equatable {
 }
 
 extension SQLObject {
-    /// Returns the forms of the times in the table, by attribute.
-    func readTimeForms(_ connection: any BackEndConnection) throws -> [String: TimeForm] {
-        var forms: [String: TimeForm] = [:]
-        for attribute in plan.rowAttributes where [.date, .time, .dateTime].contains(attribute.type) {
+    /// Returns the forms of the times and booleans in the table, by attribute.
+    func readForms(_ connection: any BackEndConnection) throws -> [String: any ValueForm] {
+        var forms: [String: any ValueForm] = [:]
+        for attribute in plan.rowAttributes where [.date, .time, .dateTime, .boolean].contains(attribute.type) {
             guard let column = tableColumn(attribute.name), !column.isGenerated, expressions.hasSeveralForms(attribute, self.column(attribute.name))
             else {
                 continue
@@ -101,7 +101,13 @@ extension SQLObject {
             let name = SQLText.quoted(column.name)
             let values = try connection.rows(
                 "SELECT c FROM (SELECT \(name) AS c FROM \(table.sql) LIMIT \(TimeForm.sample)) AS sample WHERE c IS NOT NULL", [])
-            if let form = TimeForm(of: values.map { $0[0] }, attribute.type) { forms[attribute.name] = form }
+            if attribute.type == .boolean {
+                // Without rows, the words of the conditions. A default is the form of rows to come.
+                let present = values.isEmpty ? column.booleanWords.map(Value.text) : values.map { $0[0] }
+                forms[attribute.name] = BooleanForm(of: present + [column.defaultConstant].compactMap(\.self))
+            } else {
+                forms[attribute.name] = TimeForm(of: values.map { $0[0] }, attribute.type)
+            }
         }
         return forms
     }

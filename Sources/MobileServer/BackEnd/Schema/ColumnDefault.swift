@@ -51,7 +51,7 @@ enum ColumnDefault: Equatable {
         case (.char, .text(let text)): return text.unicodeScalars.count == 1 ? JSONValue.string(text).description : nil
         case (.boolean, .boolean(let value)): return value ? "true" : "false"
         case (.boolean, .number(let digits)): return ["0": "false", "1": "true"][digits]
-        case (.boolean, .text(let text)): return ["t": "true", "true": "true", "f": "false", "false": "false"][text.lowercased()]
+        case (.boolean, .text(let text)): return Self.boolean(text.lowercased())
         case (.byte, .number(let digits)), (.short, .number(let digits)), (.int, .number(let digits)), (.long, .number(let digits)),
             (.integer, .number(let digits)), (.byte, .text(let digits)), (.short, .text(let digits)), (.int, .text(let digits)),
             (.long, .text(let digits)), (.integer, .text(let digits)):
@@ -63,6 +63,22 @@ enum ColumnDefault: Equatable {
         case (.time, .text(let text)) where hasTimes: return text.wholeMatch(of: /([01]\d|2[0-3]):\d\d:\d\d/) != nil ? "\"\(text)\"" : nil
         default: return nil
         }
+    }
+
+    /// The value that SQLite stores; nil for NULL.
+    var stored: Value? {
+        switch self {
+        case .number(let digits): Int64(digits).map(Value.integer) ?? Double(digits).map(Value.real)
+        case .text(let text): .text(text)
+        case .boolean(let value): .integer(value ? 1 : 0)
+        case .null: nil
+        }
+    }
+
+    /// A word as a boolean; nil for other texts. An empty text is false where it is stored, and no word that somebody chose as a default.
+    private static func boolean(_ word: String) -> String? {
+        if ColumnExpression.trueWords.contains(word) { return "true" }
+        return !word.isEmpty && ColumnExpression.falseWords.contains(word) ? "false" : nil
     }
 
     private static func decimal(_ digits: String, _ attribute: AttributeModel) -> String? {
