@@ -33,12 +33,12 @@ struct BackEndTrials {
         for attribute in object.metadata.attributes
         where !attribute.isKey && !attribute.isLarge && !attribute.isGenerated && !filled.contains(attribute.index) {
             for value in Self.suspects(for: attribute) where attribute.refusal(of: value) == nil {
-                if let reason = try refusal(of: update(object, attribute, value)) {
+                if case .refused(let reason) = try outcome(ofUpdate: object, attribute, value) {
                     return Refusal(attribute: attribute, value: value, other: nil, reason: reason)
                 }
             }
             if let value = another?.value(ofAttribute: attribute.index), !value.isNull, attribute.refusal(of: value) == nil,
-                let reason = try refusal(of: update(object, attribute, value))
+                case .refused(let reason) = try outcome(ofUpdate: object, attribute, value)
             {
                 return Refusal(attribute: attribute, value: value, other: another, reason: reason)
             }
@@ -62,23 +62,23 @@ struct BackEndTrials {
 
     /// Whether the back end accepts `value` for an attribute.
     func accepts(_ object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) throws -> Bool {
-        try refusal(of: update(object, attribute, value)) == nil
+        try outcome(ofUpdate: object, attribute, value) == .done
     }
 
-    /// Whether the back end accepts the deletion of the row: no other row refers to it.
+    /// Whether the back end accepts the deletion of the row: no other row refers to it, and no trigger keeps it.
     func acceptsDelete(of object: GenericEntity) throws -> Bool {
         let (test, values) = key(of: object)
-        return try refusal(of: ("DELETE FROM \(Self.table(object.metadata)) WHERE \(test)", values)) == nil
+        return try outcome(of: ("DELETE FROM \(Self.table(object.metadata)) WHERE \(test)", values), of: object.metadata, rowsMore: -1) == .done
     }
 
-    /// Whether the back end accepts a new row with the object's values.
+    /// Whether the back end accepts a new row with the object's values, and makes no other one of its own.
     func acceptsCreate(of object: GenericEntity) throws -> Bool {
         let attributes = object.metadata.attributes.filter { !$0.isGenerated && !$0.isLarge }
         let columns = attributes.map { Self.column($0, of: object.metadata) }.joined(separator: ", ")
         let places = attributes.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
         let values = attributes.map { Self.value(object.value(ofAttribute: $0.index)) }
         let content = attributes.isEmpty ? "DEFAULT VALUES" : "(\(columns)) VALUES (\(places))"
-        return try refusal(of: ("INSERT INTO \(Self.table(object.metadata)) \(content)", values)) == nil
+        return try outcome(of: ("INSERT INTO \(Self.table(object.metadata)) \(content)", values), of: object.metadata, rowsMore: 1) == .done
     }
 
     /// The number of rows in an object's table.
@@ -86,30 +86,49 @@ struct BackEndTrials {
         try database.read { Int(try $0.number("SELECT count(*) FROM \(Self.table(entity))")) }
     }
 
-    /// One more than the greatest number in an attribute's column.
-    func nextNumber(_ attribute: AttributeMetadata, of entity: EntityMetadata) throws -> Int64 {
+    /// One more than the greatest number in an attribute's column; nil after the greatest number that there is.
+    func nextNumber(_ attribute: AttributeMetadata, of entity: EntityMetadata) throws -> Int64? {
         let sql = "SELECT max(\(Self.column(attribute, of: entity))) FROM \(Self.table(entity))"
-        return (try database.read { try $0.optionalNumber(sql) } ?? 0) + 1
+        let (next, isBeyond) = (try database.read { try $0.optionalNumber(sql) } ?? 0).addingReportingOverflow(1)
+        return isBeyond ? nil : next
     }
 
     // MARK: SQL
 
-    private struct RolledBack: Error {}
+    private enum Outcome: Equatable {
+        /// The back end did what the statement says.
+        case done
+        /// The back end did nothing, or something else: a trigger left the statement out or kept the row, or a conflict was ignored or removed another row.
+        case other
+        case refused(String)
+    }
 
-    /// Runs one statement and rolls it back. Nil: the back end accepted it. Any error of the statement is a refusal: a foreign key to a table that does not
-    /// exist fails like a constraint.
-    private func refusal(of statement: (sql: String, values: [Value])) throws -> String? {
+    private struct RolledBack: Error {
+        let isDone: Bool
+    }
+
+    /// Runs a statement for one row and rolls it back. Any error of the statement is a refusal: a foreign key to a table that does not exist fails like a
+    /// constraint.
+    /// - Parameter rowsMore: the number of rows that the table then has more.
+    private func outcome(of statement: (sql: String, values: [Value]), of entity: EntityMetadata, rowsMore: Int64) throws -> Outcome {
+        let count = "SELECT count(*) FROM \(Self.table(entity))"
         do {
             try database.write { connection in
-                _ = try connection.execute(statement.sql, statement.values)
-                throw RolledBack()
+                let before = try connection.number(count)
+                // The server's statements return the row as well, and SQLite looks at more foreign keys for that.
+                let changed = try connection.rows(statement.sql + " RETURNING 1", statement.values).count
+                throw RolledBack(isDone: try changed == 1 && connection.number(count) == before + rowsMore)
             }
-        } catch is RolledBack {
-            return nil
+        } catch let end as RolledBack {
+            return end.isDone ? .done : .other
         } catch let error as StoreError {
-            return error.message
+            return .refused(error.message)
         }
-        return nil
+        return .other
+    }
+
+    private func outcome(ofUpdate object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) throws -> Outcome {
+        try outcome(of: update(object, attribute, value), of: object.metadata, rowsMore: 0)
     }
 
     private func update(_ object: GenericEntity, _ attribute: AttributeMetadata, _ value: AttributeValue) -> (String, [Value]) {

@@ -75,15 +75,16 @@ extension ModelDemo {
     }
 
     private func streamPicture(except edits: ModelEdits) throws {
+        let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
         for entity in synchronizedEntities where entity.model.operations.contains(where: { $0.kind == .update }) {
             guard let attribute = entity.attributes.first(where: { $0.type == .bigBinary }) else { continue }
             let objects = try device.package.entity(entity.name).page(size: 10)
             guard
-                let object = objects.first(where: { object in
-                    object.metadata.name != edits.deleted?.entity.name && object.surrogateKey != edits.refused?.object.surrogateKey
+                let object = try objects.first(where: { object in
+                    try object.metadata.name != edits.deleted?.entity.name && object.surrogateKey != edits.refused?.object.surrogateKey
+                        && trials.accepts(object, attribute, .binary(bytes))
                 })
             else { continue }
-            let bytes = (0..<500_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 11) }
             let file = folder.path("picture.jpg")
             try Data(bytes).write(to: URL(fileURLWithPath: file))
             try object.bigBinary(attribute.name).copyFromFile(file)

@@ -1,3 +1,4 @@
+import Foundation
 import MobileModel
 import MobileObjects
 
@@ -104,16 +105,39 @@ struct ModelEditor {
         for attribute in entity.attributes where !attribute.isLarge && !attribute.isGenerated {
             var value = template.value(ofAttribute: attribute.index)
             if attribute.isKey, !isChild {
-                switch value {
-                case .integer: value = .integer(try trials.nextNumber(attribute, of: entity))
-                case .string: value = .string("ZZ\(position)\(UInt32.random(in: 100...999))".prefixString(attribute.length))
-                default: break
+                guard let key = try newKey(attribute, of: entity, at: position, besides: templates.map { $0.value(ofAttribute: attribute.index) })
+                else {
+                    return nil
                 }
+                value = key
             }
             if attribute.refusal(of: value) != nil { return nil }
             try object.setValue(value, attribute.name)
         }
         return try isChild || trials.acceptsCreate(of: object) ? object : nil
+    }
+
+    /// A value that no row has in a part of its key; nil if there is none.
+    /// - Parameter used: the values of some rows. The back end refuses one of another row.
+    private func newKey(_ attribute: AttributeMetadata, of entity: EntityMetadata, at position: Int, besides used: [AttributeValue]) throws
+        -> AttributeValue?
+    {
+        func greatest<Part: Comparable>(_ part: (AttributeValue) -> Part?) -> Part? { used.compactMap(part).max() }
+        switch used.first {
+        case .integer: return try trials.nextNumber(attribute, of: entity).map(AttributeValue.integer)
+        case .string: return .string("ZZ\(position)\(UInt32.random(in: 100...999))".prefixString(attribute.length))
+        case .decimal: return greatest { if case .decimal(let number) = $0 { number } else { nil } }.map { .decimal($0 + 1) }
+        case .real: return greatest { if case .real(let number) = $0 { number } else { nil } }.map { .real($0 + 1) }
+        case .date:
+            return greatest { if case .date(let day) = $0 { day.daysSince1970 } else { nil } }.map { .date(LocalDate(daysSince1970: $0 + 1)) }
+        case .dateTime: return greatest { if case .dateTime(let moment) = $0 { moment } else { nil } }.map { .dateTime($0.addingTimeInterval(60)) }
+        case .time:
+            let minutes = greatest { if case .time(let time) = $0 { time.hour * 60 + time.minute } else { nil } }.map { $0 + 1 }
+            return minutes.flatMap { LocalTime(hour: $0 / 60, minute: $0 % 60) }.map(AttributeValue.time)
+        case .boolean: return [true, false].map(AttributeValue.boolean).first { !used.contains($0) }
+        case .binary: return .binary((0..<min(16, attribute.length ?? 16)).map { _ in UInt8.random(in: 0...255) })
+        default: return nil
+        }
     }
 
     /// Whether a new object like this one would be sent with a change of its composite parent, and be rejected with that.
