@@ -75,7 +75,8 @@ extension PostgreSQLBackEndConnection {
     private func checks(of table: Value) throws -> [DescribedTable.Check] {
         let found = try rows(
             """
-            SELECT CAST(c.oid AS BIGINT), pg_catalog.pg_get_expr(c.conbin, c.conrelid), CAST(a.attname AS TEXT), CAST(NOT c.connoinherit AS INTEGER) FROM pg_catalog.pg_constraint AS c
+            SELECT CAST(c.oid AS BIGINT), pg_catalog.pg_get_expr(c.conbin, c.conrelid), CAST(a.attname AS TEXT),
+                CAST(NOT c.connoinherit AS INTEGER) FROM pg_catalog.pg_constraint AS c
             JOIN pg_catalog.pg_attribute AS a ON a.attrelid = c.conrelid AND a.attnum = ANY (c.conkey)
             WHERE c.contype = 'c' AND c.conrelid = CAST(CAST(?1 AS BIGINT) AS OID) ORDER BY c.conname, a.attnum
             """, [table])

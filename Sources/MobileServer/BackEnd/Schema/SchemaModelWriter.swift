@@ -47,9 +47,10 @@ struct SchemaModelWriter {
                 omissions.append("table \"\(table.name)\": there are rows without a value in the primary key")
                 continue
             }
-            guard table.columns.count + table.references.count <= Self.deviceColumns else {
+            let count = table.columns.count + table.references.count
+            guard count <= Self.deviceColumns else {
                 omissions.append(
-                    "table \"\(table.name)\": a device has room for \(Self.deviceColumns) columns and references, the table has \(table.columns.count + table.references.count)"
+                    "table \"\(table.name)\": a device has room for \(Self.deviceColumns) columns and references, the table has \(count)"
                 )
                 continue
             }
