@@ -109,16 +109,19 @@ import Testing
         var model = PackageModel(name: "Field", backEnds: [BackEndModel(name: "enterprise")], objects: writer.objects())
         model.objects[0].attributes[1].scale = 5
         model.objects[1].relationships[0].name = ""
-        #expect(tables.leaveOut(Self.problems(of: model), of: model))
+        var isLeftOut = tables.leaveOut(Self.problems(of: model), of: model)
+        #expect(isLeftOut)
         #expect(tables.omissions.map { $0.prefix(32) } == ["table \"a\", column \"x\": a long has", "table \"b\": the reference by x: "])
         writer = SchemaModelWriter(tables, package: "Field", hasTimes: false)
         model = PackageModel(name: "Field", backEnds: [BackEndModel(name: "enterprise")], objects: writer.objects())
         #expect(model.objects.map(\.attributes.count) == [1, 2] && model.objects.allSatisfy(\.relationships.isEmpty))
         model.objects[1].name = ""
-        #expect(tables.leaveOut(Self.problems(of: model), of: model))
+        isLeftOut = tables.leaveOut(Self.problems(of: model), of: model)
+        #expect(isLeftOut)
         #expect(tables.tables.map(\.name) == ["a"] && tables.omissions.last == "table \"b\": an object has an empty name")
         (model.objects, model.name) = ([], "")
-        #expect(!tables.leaveOut(Self.problems(of: model), of: model), "the name of the package is nobody else's")
+        isLeftOut = tables.leaveOut(Self.problems(of: model), of: model)
+        #expect(!isLeftOut, "the name of the package is nobody else's")
     }
 
     private static func problems(of model: PackageModel) -> [ModelProblem] {
