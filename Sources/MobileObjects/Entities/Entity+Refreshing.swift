@@ -13,17 +13,14 @@ extension Entity {
     ///   the row holds; the object stays as it was), `.store`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func refresh() throws {
+        try requireNoSave("refresh")
         if presence == .new { try requireStored("refresh") }
         let stored = StoredState(metadata, rememberedKey)
         try applyRefresh(try package.read { try stored.read($0) })
     }
 
     /// Does the same without blocking a cooperative thread.
-    public nonisolated(nonsending) final func refresh() async throws {
-        if presence == .new { try requireStored("refresh") }
-        let stored = StoredState(metadata, rememberedKey)
-        try applyRefresh(try await package.read { try stored.read($0) })
-    }
+    public nonisolated(nonsending) final func refresh() async throws { try applyRefresh(try await readAgain()) }
 
     /// Reads the object again, for example after a synchronization, and keeps what was changed in memory and not saved: attributes, parents that were
     /// set, added children and large values that were written. The next save writes them over what was read. An object whose row is deleted keeps
@@ -47,6 +44,17 @@ extension Entity {
         let changes = keepingChanges ? UnsavedChanges(of: self) : nil
         try await refresh()
         changes?.restore(to: self)
+    }
+
+    /// Reads the row, again where a save has written it meanwhile: the object would have the marks of one version and the values of another.
+    private nonisolated(nonsending) final func readAgain() async throws -> StoredState.Found {
+        while true {
+            await endOfSave()
+            if presence == .new { try requireStored("refresh") }
+            let stored = StoredState(metadata, rememberedKey), before = replay
+            let found = try await package.read { try stored.read($0) }
+            if !isBeingSaved, replay == before { return found }
+        }
     }
 
     private final func applyRefresh(_ found: StoredState.Found) throws {

@@ -23,6 +23,8 @@ open class Entity {
     @exclusivity(unchecked) private final var key: Int64 = 0
     @exclusivity(unchecked) final var presence = Presence.new
     @exclusivity(unchecked) @usableFromInline final var isLoading = false
+    /// Whether a save on an async path has begun and not ended.
+    @exclusivity(unchecked) final var isBeingSaved = false
     /// The unsaved changes in memory: attributes, references, and then the references that attributes decide.
     final var dirty = PositionSet()
     @exclusivity(unchecked) final var references = ReferenceKeys()

@@ -15,6 +15,7 @@ extension Entity {
     ///   `.otherOperationPending` where another operation changed the row and is not submitted yet, or the row's create is not answered.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     @_spi(GeneratedCode) public final func perform(operation index: Int, _ values: [AttributeValue] = []) throws {
+        try requireNoSave(metadata.operations[index].name)
         guard let called = try prepare(index, values) else { return try performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try writeChanges(cascading: false, calling: called) }
         let metadata = metadata, remembered = rememberedKey, read = replay
@@ -27,6 +28,7 @@ extension Entity {
 
     /// Does the same without blocking a cooperative thread.
     @_spi(GeneratedCode) public nonisolated(nonsending) final func perform(operation index: Int, _ values: [AttributeValue] = []) async throws {
+        await endOfSave()
         guard let called = try prepare(index, values) else { return try await performDefault(metadata.operations[index].kind) }
         guard called.kind == .delete else { return try await writeChanges(cascading: false, calling: called) }
         let metadata = metadata, remembered = rememberedKey, read = replay

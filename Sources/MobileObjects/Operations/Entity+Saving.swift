@@ -15,12 +15,14 @@ extension Entity {
     ///   attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func create() throws {
+        try requireNoSave("create")
         try requireNew()
         try writeChanges(cascading: false)
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func create() async throws {
+        await endOfSave()
         try requireNew()
         try await writeChanges(cascading: false)
     }
@@ -37,12 +39,14 @@ extension Entity {
     ///   update that the attributes fill completely), `.invalidValue`, `.store`, also where a large attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func update() throws {
+        try requireNoSave("update")
         try requireStored("update")
         try writeChanges(cascading: false)
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func update() async throws {
+        await endOfSave()
         try requireStored("update")
         try await writeChanges(cascading: false)
     }
@@ -59,6 +63,7 @@ extension Entity {
     ///   relatives could not be read before.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func delete() throws {
+        try requireNoSave("delete")
         try requireStored("delete")
         try throwReadFailure()
         let metadata = metadata, remembered = rememberedKey, read = replay
@@ -71,6 +76,7 @@ extension Entity {
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func delete() async throws {
+        await endOfSave()
         try requireStored("delete")
         try throwReadFailure()
         let metadata = metadata, remembered = rememberedKey, read = replay
@@ -86,7 +92,9 @@ extension Entity {
     }
 
     nonisolated(nonsending) final func writeChanges(cascading: Bool, calling called: CalledOperation? = nil) async throws {
-        try await package.perform(SaveSession([self], cascading: cascading, calling: called, in: package), "save \(metadata.name)")
+        try await package.perform("save \(metadata.name)") {
+            try SaveSession([self], cascading: cascading, calling: called, in: package)
+        }
     }
 
     final func applyDelete(_ replay: ReplayState) {
@@ -103,6 +111,7 @@ extension PackageDatabase {
     /// Writes the changes of a session; nil: nothing has changed.
     final func perform(_ session: SaveSession?, _ label: String) throws {
         guard let session else { return }
+        try session.busy?.requireNoSave(label)
         let plan = session.plan
         do {
             session.apply(try write(label) { try plan.perform(in: $0) })
@@ -112,9 +121,17 @@ extension PackageDatabase {
         }
     }
 
-    nonisolated(nonsending) final func perform(_ session: SaveSession?, _ label: String) async throws {
-        guard let session else { return }
+    /// - Parameter begin: begins the save. It is called again where an object of it is being saved, after the end of that save.
+    nonisolated(nonsending) final func perform(_ label: String, _ begin: () throws -> SaveSession?) async throws {
+        var begun = try begin()
+        while let busy = begun?.busy {
+            await busy.endOfSave()
+            begun = try begin()
+        }
+        guard let session = begun else { return }
         let plan = session.plan
+        beginSave(of: session.objects)
+        defer { endSave(of: session.objects) }
         do {
             session.apply(try await write(label) { try plan.perform(in: $0) })
         } catch {

@@ -17,15 +17,19 @@ extension SavableEntity {
     ///     customer.orders.append(order)
     ///     try customer.save()
     ///
+    /// A save of an object that is being saved waits for the end of that save, and writes what was changed since. The blocking form throws `.misuse`.
+    ///
     /// - Throws: as `create()` and `update()`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public func save() throws {
+        try requireNoSave("save")
         try requireSavable()
         try writeChanges(cascading: true)
     }
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) func save() async throws {
+        await endOfSave()
         try requireSavable()
         try await writeChanges(cascading: true)
     }
@@ -46,7 +50,7 @@ extension PackageDatabase {
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func save(_ objects: [any SavableEntity]) async throws {
-        try await perform(saving(objects), "save \(objects.count) objects")
+        try await perform("save \(objects.count) objects") { try saving(objects) }
     }
 
     private final func saving(_ objects: [any SavableEntity]) throws -> SaveSession? {
@@ -62,7 +66,8 @@ extension Entity {
         guard metadata.model.isSavable else {
             throw ObjectError(
                 .noSuchOperation,
-                "save of \(metadata.name): the model has not both a create and an update that the attributes fill completely; call the operations by their names")
+                "save of \(metadata.name): the model has not both a create and an update that the attributes fill completely; call the operations by their names"
+            )
         }
     }
 }

@@ -5,7 +5,9 @@ import MobileStore
 /// Turns objects into a ``SavePlan`` and its results back into their state. It stays in the objects' isolation.
 struct SaveSession {
     private(set) var plan = SavePlan()
-    private var objects: [Entity] = []
+    private(set) var objects: [Entity] = []
+    /// An object of the save, or a parent of one, of which another save is in progress. This one can begin after that one's end.
+    private(set) var busy: Entity?
     /// The position of each object in ``objects``.
     private var places: [ObjectIdentifier: Int] = [:]
     /// The state of each object before the save, in case the transaction fails.
@@ -15,11 +17,12 @@ struct SaveSession {
 
     let package: PackageDatabase
 
-    /// Begins the save of objects; nil when nothing has changed.
+    /// Begins the save of objects; nil when nothing has changed. Where an object is ``busy``, it has not begun.
     /// - Throws: as ``add(_:cascading:calling:)``.
     init?(_ objects: [Entity], cascading: Bool, calling called: CalledOperation? = nil, in package: PackageDatabase) throws {
         self.package = package
         for object in objects { try add(object, cascading: cascading, calling: called) }
+        guard busy == nil else { return }
         guard !plan.isEmpty else { return nil }
         begin()
     }
@@ -31,7 +34,11 @@ struct SaveSession {
     ///   ``ObjectError/Code/noSuchOperation``; the failed read of an object's relatives; `StoreError.notClosed` as the cause, for an open stream.
     private mutating func add(_ object: Entity, cascading: Bool, calling called: CalledOperation? = nil) throws {
         // It was added as the child of another one, or twice.
-        guard places[ObjectIdentifier(object)] == nil else { return }
+        guard busy == nil, places[ObjectIdentifier(object)] == nil else { return }
+        guard !object.isBeingSaved else {
+            busy = object
+            return
+        }
         try object.throwReadFailure()
         try object.requireWrittenLargeValues("save")
         if object.presence == .new || object.isDirty || called != nil { try addRow(object, called) }
@@ -130,6 +137,10 @@ struct SaveSession {
             }
             guard let parent, parent.presence == .new else { continue }
             guard let node = places[ObjectIdentifier(parent)] else {
+                guard !parent.isBeingSaved else {
+                    busy = parent
+                    continue
+                }
                 throw ObjectError(
                     .notSaved, "save of \(metadata.name): its \(metadata.relationships[index].name) is new; save that one first")
             }

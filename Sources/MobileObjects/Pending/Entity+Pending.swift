@@ -14,6 +14,7 @@ extension Entity {
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.store`, also where a large attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func submitPending() throws {
+        try requireNoSave("submit")
         let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
         try requireWrittenLargeValues("submit")
@@ -27,6 +28,7 @@ extension Entity {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func submitPending() async throws {
+        await endOfSave()
         let (metadata, remembered) = try preparePending("submit")
         try throwReadFailure()
         try requireWrittenLargeValues("submit")
@@ -50,6 +52,7 @@ extension Entity {
     ///   holds), `.store`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPending() throws {
+        try requireNoSave("cancel")
         let (metadata, remembered) = try preparePending("cancel")
         let before = EntityMemory(self)
         let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
@@ -61,6 +64,7 @@ extension Entity {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func cancelPending() async throws {
+        await endOfSave()
         let (metadata, remembered) = try preparePending("cancel")
         let page = try await package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancel(metadata, remembered)

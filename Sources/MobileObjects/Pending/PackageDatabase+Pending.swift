@@ -101,7 +101,9 @@ extension PackageDatabase {
 
     /// The same without blocking a cooperative thread.
     public nonisolated(nonsending) final func cancelPendingObjects(_ objects: some Sequence<Entity>) async throws {
-        let objects = Array(objects), prepared = try objects.map { try $0.preparePending("cancel") }
+        let objects = Array(objects)
+        for object in objects { await object.endOfSave() }
+        let prepared = try objects.map { try $0.preparePending("cancel") }
         let pages = try await write("cancel pending objects", measured: .cancelPending) { transaction in
             try prepared.map { try transaction.cancel($0.0, $0.1) }
         }
