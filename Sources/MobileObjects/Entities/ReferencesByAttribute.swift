@@ -8,6 +8,41 @@ extension Entity {
     /// The place in ``dirty`` of a reference that its attributes decide.
     private final func decisionPlace(_ reference: Int) -> Int { metadata.attributeCount + metadata.referenceCount + reference }
 
+    /// Whether the object of a reference was set, by these marks.
+    final func isSet(_ reference: Int, in marks: PositionSet) -> Bool { marks.contains(metadata.attributeCount + reference) }
+
+    /// Whether an attribute was set since a save began, or an object whose key it is part of. The next save then gives it its value.
+    final func isSetAgain(attribute: Int) -> Bool {
+        guard !dirty.isEmpty else { return false }
+        return dirty.contains(attribute)
+            || metadata.relationships.contains { relationship in
+                guard let reference = relationship.referenceIndex, isSet(reference, in: dirty) else { return false }
+                return relationship.mapping.contains { $0.source == attribute }
+            }
+    }
+
+    /// Adds the marks of changes that are unsaved again to those of later ones: what was set last decides.
+    final func addEarlierMarks(_ earlier: PositionSet) {
+        let later = dirty
+        dirty.formUnion(earlier)
+        guard !later.isEmpty, !earlier.isEmpty else { return }
+        for reference in 0..<metadata.referenceCount {
+            if isSet(reference, in: later) {
+                dirty.remove(decisionPlace(reference))
+            } else if later.contains(decisionPlace(reference)) {
+                dirty.remove(metadata.attributeCount + reference)
+            }
+        }
+    }
+
+    /// Restores the keys of references whose objects were not set since.
+    final func restoreReferences(_ earlier: ReferenceKeys) {
+        let later = references
+        references = earlier
+        guard !dirty.isEmpty else { return }
+        for reference in 0..<metadata.referenceCount where isSet(reference, in: dirty) { references[reference] = later[reference] }
+    }
+
     /// Whether the attributes of a reference were set later than its object, and are not saved.
     final func isByAttributes(_ reference: Int) -> Bool { dirty.contains(decisionPlace(reference)) }
 

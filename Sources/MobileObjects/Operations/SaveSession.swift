@@ -161,7 +161,7 @@ struct SaveSession {
         for (object, memory) in zip(objects, before) { memory.addUnsaved(to: object) }
     }
 
-    /// Applies the results of the plan to the objects.
+    /// Applies the results of the plan to the objects. What was set since ``begin()`` stays, and is saved next.
     func apply(_ outcome: SavePlan.Outcome) {
         let formerMemory = outcome.released.compactMap { released in formers[released.row].map { ($0, EntityMemory($0)) } }
         for (position, result) in outcome.results.enumerated() {
@@ -172,11 +172,11 @@ struct SaveSession {
             object.surrogateKey = result.key
             object.replay = result.replay
             object.presence = .stored
-            for (index, value) in result.filled {
+            for (index, value) in result.filled where !object.isSetAgain(attribute: index) {
                 // The value came from the database, through the same storage class: it fits.
                 if let value = object.metadata.attributes[index].storage.attributeValue(value) { try? object.setValue(value, ofAttribute: index) }
             }
-            for (index, key) in result.references { object.references[index] = key }
+            for (index, key) in result.references where !object.isSet(index, in: object.dirty) { object.references[index] = key }
             object.tellKeyToChildren()
             object.markAttachedParents()
         }
@@ -195,42 +195,6 @@ struct SaveSession {
 extension EntityMetadata {
     /// Returns whether a position (attributes, then references) is that of a large attribute.
     func isLarge(_ index: Int) -> Bool { index < attributes.count && attributes[index].isLarge }
-}
-
-/// The state of an object in memory, without its attributes, for a rollback.
-struct EntityMemory {
-    private let surrogateKey: Int64
-    private let replay: ReplayState
-    private let presence: Entity.Presence
-    private let dirty: PositionSet
-    private let references: ReferenceKeys
-    private let unsavedLargeValues: [Int: LargeValue?]
-
-    init(_ object: Entity) {
-        surrogateKey = object.surrogateKey
-        replay = object.replay
-        presence = object.presence
-        dirty = object.dirty
-        references = object.references
-        unsavedLargeValues = object.attachments?.unsavedLargeValues ?? [:]
-    }
-
-    /// Notes whether rows have the values that the object had in memory.
-    func noteLargeValues(areSaved: Bool) { for value in unsavedLargeValues.values { value?.note(isSaved: areSaved) } }
-
-    func restore(_ object: Entity) {
-        object.surrogateKey = surrogateKey
-        object.replay = replay
-        object.presence = presence
-        object.references = references
-        noteLargeValues(areSaved: false)
-        addUnsaved(to: object)
-    }
-
-    func addUnsaved(to object: Entity) {
-        object.dirty.formUnion(dirty)
-        if !unsavedLargeValues.isEmpty { object.attached.unsavedLargeValues.merge(unsavedLargeValues) { new, _ in new } }
-    }
 }
 
 extension Entity {

@@ -31,6 +31,15 @@ import Testing
         #expect(try await Screen(shop.database).saveAtOnce() == [.misuse, .misuse, .misuse, .misuse])
         #expect(try shop.count("Customer") == 4)
     }
+
+    @Test(arguments: [false, true], [Setting.key(2), .object(2)])
+    fileprivate func `what is set while an update waits stays, whether the update succeeds or fails`(isStale: Bool, first: Setting) async throws {
+        for second in [Setting.key(3), .object(3)] {
+            #expect(try await Screen(shop.database).update(first, then: second, isStale: isStale) == ["c3 3", "c3 3"])
+            let order = try await shop.objects("SalesOrder").load(11)
+            try await order.cancelPending()
+        }
+    }
 }
 
 /// A way to give an order another customer.
