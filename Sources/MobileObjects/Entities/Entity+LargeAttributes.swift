@@ -54,13 +54,27 @@ extension Entity: LargeValueHost {
         }
     }
 
-    /// Sets the value, or NULL, and makes the object dirty. `update`, `save` or `submitPending` then writes the value to the row.
+    /// Sets the value, or NULL, and makes the object dirty. `update`, `save` or `submitPending` then writes the value to the row. A value that was set
+    /// inside of a transaction which is rolled back was written in it, and is gone: the object has what it had before.
     /// - Throws: ``ObjectError/Code/invalidValue`` for NULL in an attribute that is not nullable.
     public final func setLargeValue(_ value: LargeValue?, ofAttribute index: Int) throws {
         let attribute = metadata.attributes[index]
         guard value != nil || attribute.isNullable else {
             throw ObjectError(.invalidValue, "\(metadata.name).\(attribute.name): it needs a value; write another one in place of removing it")
         }
+        if let value { undoOnRollback(value, index) }
         attached.unsavedLargeValues.updateValue(value, forKey: index)
+    }
+
+    private final func undoOnRollback(_ value: LargeValue, _ index: Int) {
+        guard let running = TransactionScope.transaction(of: package) else { return }
+        let before = attachments?.unsavedLargeValues[index]
+        running.onRollback { [self] in
+            // There is nothing left to remove.
+            value.note(isSaved: true)
+            // The undo of a save in the transaction has made the value unsaved again. What was set after a nested transaction stays.
+            guard let unsaved = attachments?.unsavedLargeValues[index], unsaved === value else { return }
+            attachments?.unsavedLargeValues[index] = before
+        }
     }
 }

@@ -167,7 +167,9 @@ private struct SubmittedOperationUpgrade {
             case .outOfRow: return try largeValue(of: attribute) ?? .null
             case .intoRow:
                 // A value that was not changed is not sent with the operation: an import may have removed it since.
-                guard let id = submitted[former].integer, try isThere(id) else { return submitted[former].isNull ? .null : known?[position] ?? .null }
+                guard let id = submitted[former].integer, try connection.hasLargeValue(id) else {
+                    return submitted[former].isNull ? .null : known?[position] ?? .null
+                }
                 return try ConvertedValue(conversion, attribute, store).stored(.integer(id))
             case .none, .rescaled, .decimalText: return try ConvertedValue(conversion, attribute, store).stored(submitted[former])
             }
@@ -190,10 +192,6 @@ private struct SubmittedOperationUpgrade {
     private func largeValue(of attribute: AttributeMetadata) throws -> Value? {
         try connection.first(
             "SELECT \"value\" FROM \"_outbox_large\" WHERE \"operation\" = ?1 AND \"attribute\" = ?2", [.integer(id), .text(attribute.name)])?[0]
-    }
-
-    private func isThere(_ id: Int64) throws -> Bool {
-        try connection.first("SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ?1 AND \"state\" = 1", [.integer(id)]) != nil
     }
 
     /// Makes a large value that the operation carries one of its attributes; nil where it carries none, as in an update that did not change it.

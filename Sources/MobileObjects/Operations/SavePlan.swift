@@ -73,6 +73,7 @@ struct SavePlan: Sendable {
                 row.set(row.entity.attributes.count + parent.reference, .integer(outcome.results[parent.row].key))
             }
             references += try followRenumberedParents(&row, transaction)
+            try row.checkLargeValues(transaction)
             let filled = try fillFromParents(&row, transaction)
             references += try followAttributes(&row, transaction)
             outcome.released += try takePartners(row, transaction)
@@ -177,6 +178,17 @@ extension SavePlan.Row {
         }
         for index in cleared { set(index, .null) }
         return cleared.map { ($0, .null) }
+    }
+
+    /// Checks that the large values to be written still exist. A row with the id of a value that is gone could be neither read nor sent.
+    fileprivate func checkLargeValues(_ transaction: Transaction) throws {
+        for attribute in entity.largeAttributes {
+            guard let id = value(attribute)?.integer, try !transaction.connection.hasLargeValue(id) else { continue }
+            throw ObjectError(
+                .invalidValue,
+                "save of \(entity.name): the value that was written to \(entity.attributes[attribute].name) is gone, with a transaction that was rolled back or a connection that was closed; write the value again"
+            )
+        }
     }
 
     /// OPS-21: every attribute that must have a value has one.

@@ -64,6 +64,11 @@ extension Transaction {
 }
 
 extension Connection {
+    /// Whether a complete large value has this id.
+    func hasLargeValue(_ id: Int64) throws -> Bool {
+        try first("SELECT 1 FROM \"_mc_value\" WHERE \"id\" = ?1 AND \"state\" = 1", [.integer(id)]) != nil
+    }
+
     /// Removes large values that are in no column.
     func removeUnsaved(_ values: Set<Int64>, _ metadata: PackageMetadata) throws {
         for id in values.sorted() {

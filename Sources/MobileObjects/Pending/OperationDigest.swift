@@ -34,7 +34,7 @@ enum OperationDigest {
     private static func part(of id: Int64, in store: Database) throws -> [JSONValue] {
         let reader: LargeValueReader
         do { reader = try LargeValueReader(id, in: store) } catch let error where error.code == .notFound {
-            // The upload reports it: an outbox with such a record is damaged.
+            // The next synchronization settles it as rejected.
             return [.boolean(false)]
         }
         return [.integer(reader.byteCount), .string(try digest(reader.bytes(upTo: largestPart)))]

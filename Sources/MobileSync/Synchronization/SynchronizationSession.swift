@@ -21,6 +21,7 @@ struct SynchronizationSession {
         try progress.enter(.starting)
         try package.logInWithProfile(application, profile)
         let session = try application.session()
+        let unsendable = try rejectUnsendable()
         try progress.report(.uploading)
         try progress.enter(.connecting)
         // Inherited operations were submitted first, so they are done first.
@@ -45,6 +46,7 @@ struct SynchronizationSession {
             result.operationsRejected += part.operationsRejected
             result.operationsDeferred += part.operationsDeferred
         }
+        result.operationsRejected += unsendable
         result.groups = groups
         result.operationsSent = progress.operationsSent
         result.bytesSent = progress.bytesSent
@@ -57,6 +59,16 @@ struct SynchronizationSession {
         _ = try? progress.enter(.disconnecting)
         _ = try? progress.enter(.done)
         return result
+    }
+
+    /// Ends operations that cannot be sent, so that they hold back no others.
+    /// - Returns: their number.
+    private func rejectUnsendable() throws(SyncError) -> Int {
+        let outcomes = try SyncError.local("check the outbox of \(package.metadata.name)") { try package.rejectOperationsWithoutLargeValues() }
+        for outcome in outcomes where outcome.changedState {
+            events.send(.replayFailure(object: outcome.entity, surrogateKey: outcome.surrogateKey))
+        }
+        return outcomes.count
     }
 
     private func exchangedImporter(

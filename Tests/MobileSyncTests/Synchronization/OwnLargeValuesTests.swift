@@ -124,4 +124,23 @@ import Testing
         try device.crm.synchronize()
         #expect(try shownPicture(device, product) == Self.content(1))
     }
+
+    @Test func `an operation whose value is gone holds back no other: it is rejected here, with a log record`() throws {
+        let bench = try TestBench(), (device, product) = try device(bench)
+        try change(product, Self.content(1))
+        let id = try #require(try device.crm.outbox(after: 0, limit: 1).first?.largeValues.first?.id)
+        try device.crm.write("lose") { try $0.connection.removeLargeValue(id) }
+        let other = try #require(try Customer.findAll(in: device.crm).first)
+        other.city = "Galway"
+        try other.update()
+        try other.submitPending()
+        let result = try device.crm.synchronize()
+        #expect(result.operationsAccepted == 1 && result.operationsRejected == 1)
+        #expect(try bench.value("SELECT city FROM customer WHERE id = ?", [.integer(try #require(other.id_))])?.text == "Galway")
+        let row = try #require(try Product.findByPrimaryKey(product.id_, in: device.crm))
+        #expect(try row.state == .failed && row.logRecords().first?.message.contains("write the value again") == true)
+        try row.cancelPending()
+        try device.crm.synchronize()
+        #expect(try !device.crm.hasPendingOperations() && shownPicture(device, product) == nil)
+    }
 }
