@@ -48,7 +48,10 @@ extension Entity {
             let target = context.target(of: relationship), select = target.metadata.sql.byPrimaryKey
             let type = self is GenericEntity ? GenericEntity.self : package.objectClass(of: target.metadata)
             let page = try await package.read { try $0.page(select, key, size: 1) }
-            _ = takeFound(page.isEmpty ? nil : try target.object(page[0], as: type), index)
+            // The object may have got another relative during the read.
+            if knownParent(index) == nil, keyToFind(relationship) == key {
+                _ = takeFound(page.isEmpty ? nil : try target.object(page[0], as: type), index)
+            }
             attachments?.readFailures[index] = nil
             return
         }

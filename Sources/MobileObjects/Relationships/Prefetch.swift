@@ -99,7 +99,7 @@ private struct PrefetchStep {
         let sql = target.metadata.sql, chosen = "IN (SELECT value FROM json_each(?1))"
         if let reference = relationship.referenceIndex {
             kind = .parents(reference: reference)
-            lacking = objects.filter { $0.knownParent(index) == nil && $0.references[reference] != 0 }
+            lacking = objects.filter { $0.knownParent(index) == nil && $0.references[reference] != 0 && !$0.isByAttributes(reference) }
             let keys = Set(lacking.map { $0.references[reference] })
             if !keys.isEmpty {
                 select = Select(sql: "SELECT \(sql.columns) FROM \(sql.table) WHERE \"_sk\" \(chosen)", keys: EntitySQL.list(keys.sorted()))
@@ -157,7 +157,10 @@ private struct PrefetchStep {
         switch kind {
         case .parents(let reference):
             for object in lacking {
-                guard !object.mayBeRenumbered, let parent = found[object.references[reference]]?.first else { continue }
+                // The object may have got another relative during the read.
+                guard !object.mayBeRenumbered, object.knownParent(index) == nil, !object.isByAttributes(reference),
+                    let parent = found[object.references[reference]]?.first
+                else { continue }
                 object.attached.parents[index] = .strong(parent)
             }
             return distinct(objects.compactMap { $0.knownParent(index) })

@@ -178,4 +178,15 @@ import Testing
         let customer: GenericEntity? = try await order.parent("customer")
         #expect(customer?.surrogateKey == 2)
     }
+
+    @Test func `an async read and a prefetch find nothing where an attribute was set that leads nowhere`() async throws {
+        let order = try await shop.objects("SalesOrder").load(11)
+        try order.setValue("", "customerId")
+        let customer: GenericEntity? = try await order.parent("customer")
+        #expect(customer == nil)
+        let orders = try await shop.objects("SalesOrder").findAll()
+        for order in orders { try order.setValue("c7", "customerId") }
+        try await orders.prefetch("customer")
+        #expect(try orders.allSatisfy { try self.customer(of: $0) == nil })
+    }
 }
