@@ -41,8 +41,10 @@ extension Entity {
 
     /// Does the same without blocking a cooperative thread.
     public nonisolated(nonsending) final func refresh(keepingChanges: Bool) async throws {
+        let found = try await readAgain()
+        // Not before the read: what is set during it is kept as well.
         let changes = keepingChanges ? UnsavedChanges(of: self) : nil
-        try await refresh()
+        try applyRefresh(found)
         changes?.restore(to: self)
     }
 
@@ -86,14 +88,20 @@ private struct UnsavedChanges {
 
     init(of object: Entity) {
         (dirty, references, attachments) = (object.dirty, object.references, object.attachments)
-        values = object.metadata.attributes.filter { !$0.isLarge && object.dirty.contains($0.index) }.map {
-            ($0.index, object.value(ofAttribute: $0.index))
+        var kept = object.dirty
+        // An object that was set is kept with its key, also where the row had the same one: the two are one fact.
+        for relationship in object.metadata.relationships {
+            guard let reference = relationship.referenceIndex, object.isSet(reference, in: object.dirty) else { continue }
+            for pair in relationship.mapping { kept.insert(pair.source) }
         }
+        values = object.metadata.attributes.filter { !$0.isLarge && kept.contains($0.index) }.map { ($0.index, object.value(ofAttribute: $0.index)) }
     }
 
     func restore(to object: Entity) {
         guard object.presence == .stored else { return }
         let metadata = object.metadata
+        object.isLoading = true
+        defer { object.isLoading = false }
         // A value of the same attribute always fits.
         for (attribute, value) in values { try? object.setValue(value, ofAttribute: attribute) }
         for relationship in metadata.relationships {

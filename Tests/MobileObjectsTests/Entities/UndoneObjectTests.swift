@@ -57,4 +57,15 @@ import Testing
         try line.update()
         #expect(try shop.objects("SalesOrder").load(order.surrogateKey).lines.count == 1)
     }
+
+    @Test func `a refresh that keeps an object which was set keeps its key, also where the row had it before`() throws {
+        let order = try order(), other = try self.order()
+        try set(order, 1, byObject: true)
+        try set(other, 2, byObject: false)
+        try other.update()
+        try order.refresh(keepingChanges: true)
+        #expect(try customer(of: order) == 1 && order.value("customerId") == "c1")
+        try order.update()
+        #expect(try customer(of: self.order()) == 1 && self.order().value("customerId") == "c1")
+    }
 }

@@ -40,6 +40,10 @@ import Testing
             try await order.cancelPending()
         }
     }
+
+    @Test func `a refresh that keeps changes keeps those as well that are made while it reads`() async throws {
+        #expect(try await Screen(shop.database).changeDuringRefresh() == ["SENT", "c2"])
+    }
 }
 
 /// A way to give an order another customer.
