@@ -62,6 +62,7 @@ extension Entity {
     private final func applyRefresh(_ found: StoredState.Found) throws {
         // First of all, because a row that cannot be read leaves the object as it was.
         let stored = try found.page.first.map { try context.object($0, as: Self.self) }
+        undoCompletelyOnRollback()
         attachments = nil
         sharedParent = nil
         dirty.removeAll()

@@ -54,12 +54,10 @@ extension Entity {
     public final func cancelPending() throws {
         try requireNoSave("cancel")
         let (metadata, remembered) = try preparePending("cancel")
-        let before = EntityMemory(self)
         let page = try package.write("cancel \(metadata.name)", measured: .cancelPending) { transaction in
             try transaction.cancel(metadata, remembered)
         }
         try applyCancelled(page)
-        TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
     }
 
     /// The same without blocking a cooperative thread.
@@ -99,16 +97,24 @@ extension Entity {
 
     final func applyCancelled(_ page: RowPage) throws {
         let stored = try page.first.map { try context.object($0, as: Self.self) }
+        undoCompletelyOnRollback()
+        guard let stored else { return becomeNew() }
         attachments = nil
         sharedParent = nil
         dirty.removeAll()
-        if let stored {
-            try take(stored)
-        } else {
-            presence = .new
-            surrogateKey = 0
-            replay = ReplayState()
-        }
+        try take(stored)
+    }
+
+    /// Makes an object whose row vanished a new one with the same values and parents. They are all unsaved now, and of an attribute and its reference
+    /// what was set last still decides.
+    private final func becomeNew() {
+        let parents = attachments?.parents ?? [:]
+        attachments = nil
+        if !parents.isEmpty { attached.parents = parents }
+        for attribute in metadata.attributes where attribute.needsValueAtCreate { dirty.insert(attribute.index) }
+        presence = .new
+        surrogateKey = 0
+        replay = ReplayState()
     }
 }
 

@@ -58,6 +58,53 @@ import Testing
         #expect(try shop.objects("SalesOrder").load(order.surrogateKey).lines.count == 1)
     }
 
+    @Test func `a cancel that is undone gives the object its values back`() throws {
+        let order = try order()
+        try set(order, 2, byObject: true)
+        try order.setValue("PAID", "status")
+        try order.update()
+        let state = order.stateRow
+        rolledBack { try order.cancelPending() }
+        #expect(try order.value("status") == "PAID" && customer(of: order) == 2 && order.stateRow == state)
+        try order.setValue("SENT", "status")
+        try order.update()
+        #expect(try self.order().value("status") == "SENT")
+    }
+
+    @Test func `what is set after a cancel or refresh stays when that is undone`() throws {
+        let order = try order()
+        try order.setValue("PAID", "status")
+        try order.update()
+        rolledBack {
+            try order.cancelPending()
+            try set(order, 3, byObject: true)
+        }
+        #expect(try order.value("status") == "PAID" && customer(of: order) == 3)
+        rolledBack {
+            try order.refresh()
+            try order.setValue("SENT", "status")
+        }
+        #expect(try order.value("status") == "SENT" && order.value("customerId") == "c3" && customer(of: order) == 3)
+        try order.update()
+        #expect(try self.order().value("status") == "SENT" && customer(of: self.order()) == 3)
+    }
+
+    @Test func `an object whose row vanished with its cancel keeps its values; its attribute and reference say the same`() throws {
+        let order = try shop.new("SalesOrder", ["customerId": "c1"])
+        try order.create()
+        try order.setValue("c2", "customerId")
+        try order.cancelPending()
+        #expect(try order.isNew && order.value("customerId") == "c2" && customer(of: order) == 2)
+        try order.create()
+        #expect(try order.value("customerId") == "c2" && customer(of: shop.objects("SalesOrder").load(order.surrogateKey)) == 2)
+        // A price has no empty value, but this one was set.
+        let product = try shop.new("Product", ["id": 1, "name": "Tea", "price": .decimal(2)])
+        try product.create()
+        try product.cancelPending()
+        try product.create()
+        #expect(try shop.objects("Product").load(product.surrogateKey).value("price") == .decimal(2))
+    }
+
     @Test func `a refresh that keeps an object which was set keeps its key, also where the row had it before`() throws {
         let order = try order(), other = try self.order()
         try set(order, 1, byObject: true)
