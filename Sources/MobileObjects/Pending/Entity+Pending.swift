@@ -19,10 +19,11 @@ extension Entity {
         try throwReadFailure()
         try requireWrittenLargeValues("submit")
         if hasOnlyUnsavedLargeValues { try update() }
+        let known = knownMarks
         applySubmitted(
             try package.write("submit \(metadata.name)", measured: .submitPending) {
                 try $0.requireCurrent(remembered, "submit", metadata)
-                return try $0.submitTree(of: metadata, remembered.key)
+                return try $0.submitTree(of: metadata, remembered.key, known)
             })
     }
 
@@ -33,10 +34,11 @@ extension Entity {
         try throwReadFailure()
         try requireWrittenLargeValues("submit")
         if hasOnlyUnsavedLargeValues { try await update() }
+        let known = knownMarks
         applySubmitted(
             try await package.write("submit \(metadata.name)", measured: .submitPending) {
                 try $0.requireCurrent(remembered, "submit", metadata)
-                return try $0.submitTree(of: metadata, remembered.key)
+                return try $0.submitTree(of: metadata, remembered.key, known)
             })
     }
 
@@ -83,8 +85,25 @@ extension Entity {
         attachments?.hasUnsavedLargeValues == true && dirty.isEmpty && presence == .stored
     }
 
-    private final func applySubmitted(_ submitted: [RowID: ReplayState]) {
-        if let replay = submitted[RowID(entity: metadata.index, key: surrogateKey)] {
+    /// The marks with which this object and the relatives of its tree that it knows read their rows.
+    private final var knownMarks: [RowID: ReplayState] {
+        var marks: [RowID: ReplayState] = [:]
+        addMarks(to: &marks)
+        return marks
+    }
+
+    private final func addMarks(to marks: inout [RowID: ReplayState]) {
+        marks[RowID(entity: metadata.index, key: surrogateKey)] = replay
+        for list in attachments?.children.values.map(\.present) ?? [] {
+            for child in list where child.presence != .new { child.addMarks(to: &marks) }
+        }
+    }
+
+    /// Takes the marks of the submitted row. An object whose row another writer has changed takes none, unless it has the row's values: it would be
+    /// current with values that nobody saw.
+    private final func applySubmitted(_ submitted: SubmittedTree) {
+        let row = RowID(entity: metadata.index, key: surrogateKey)
+        if let replay = submitted.marks[row], submitted.changed[row].map({ shows($0) }) ?? true {
             let before = EntityMemory(self)
             self.replay = replay
             TransactionScope.transaction(of: package)?.onRollback { before.restore(self) }
@@ -93,6 +112,14 @@ extension Entity {
         for list in attachments?.children.values.map(\.present) ?? [] {
             for child in list { child.applySubmitted(submitted) }
         }
+    }
+
+    /// Whether the object, without unsaved changes, has the values of a row.
+    private final func shows(_ page: RowPage) -> Bool {
+        guard !isDirty, let stored = try? page.first.map({ try context.object($0, as: Self.self) }), references == stored.references else {
+            return false
+        }
+        return metadata.attributes.allSatisfy { $0.isLarge || value(ofAttribute: $0.index) == stored.value(ofAttribute: $0.index) }
     }
 
     final func applyCancelled(_ page: RowPage) throws {

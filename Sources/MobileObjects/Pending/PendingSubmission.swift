@@ -1,13 +1,31 @@
 import MobileStore
 
+/// The rows of a submitted tree.
+struct SubmittedTree: Sendable {
+    /// The new marks.
+    var marks: [RowID: ReplayState] = [:]
+    /// The rows that another writer has changed since objects in memory read them, as they are.
+    var changed: [RowID: RowPage] = [:]
+}
+
 /// Submitting: pending changes go to the outbox, a whole composite tree at a time, in one batch.
 extension Transaction {
-    /// The marks of the rows that were submitted.
-    typealias Submitted = [RowID: ReplayState]
+    /// The marks of the rows that were submitted, before and after.
+    typealias Submitted = [RowID: (before: ReplayState, after: ReplayState)]
 
     /// Submits the tree that a row belongs to, from its topmost composite parent on, after the trees of rows created here that it refers to. Skips
     /// changes that are the same since their last submit.
-    func submitTree(of entity: EntityMetadata, _ key: Int64) throws -> Submitted { try submit([RowID(entity: entity.index, key: key)]) }
+    /// - Parameter known: the marks with which objects in memory read rows of the tree.
+    func submitTree(of entity: EntityMetadata, _ key: Int64, _ known: [RowID: ReplayState] = [:]) throws -> SubmittedTree {
+        var tree = SubmittedTree()
+        for (row, marks) in try submit([RowID(entity: entity.index, key: key)]) {
+            tree.marks[row] = marks.after
+            guard let read = known[row], !marks.before.isUnchanged(since: read) else { continue }
+            let entity = metadata.storedEntities[row.entity]
+            tree.changed[row] = try connection.page(entity.sql.byKey, [.integer(row.key)], size: 1)
+        }
+        return tree
+    }
 
     /// Submits these rows with the trees that they belong to, in the order that ``SubmissionForest`` gives.
     func submit(_ rows: [RowID]) throws -> Submitted {
@@ -49,7 +67,7 @@ extension Transaction {
         replay.submit(counter: id)
         try setReplayState(replay, of: entity, row.key)
         try connection.execute("UPDATE \(entity.sql.originalTable) SET \"_im\" = 0, \"_ch\" = '' WHERE \"_sk\" = ?1", [.integer(row.key)])
-        submitted[row] = replay
+        submitted[row] = (original.replay, replay)
     }
 
     /// Returns the kind of change to send. A create becomes an update if it was changed while its answer is awaited, or if an answer to an older

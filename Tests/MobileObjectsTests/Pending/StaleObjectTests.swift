@@ -104,4 +104,23 @@ import Testing
         }
         #expect(try self.customer().city == "Galway!")
     }
+
+    @Test func `an object does not become current by a submit of a row that it did not read`() throws {
+        let seen = try customer(), other = try customer()
+        try save(other, city: "Cork")
+        try seen.submitPending()
+        #expect(ObjectError.of { try seen.delete() }?.code == .stale)
+        try expectStale(seen)
+    }
+
+    @Test func `an object with the values of a row that was submitted otherwise is current after its own submit`() throws {
+        let customer = try customer()
+        try save(customer, city: "Cork")
+        try shop.database.submitPendingOperations()
+        try shop.reject(try #require(try shop.database.outbox.first).id)
+        try customer.submitPending()
+        #expect(customer.state == .submitted)
+        try save(customer, city: "Galway")
+        #expect(try self.customer().city == "Galway")
+    }
 }
