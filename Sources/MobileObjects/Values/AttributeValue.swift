@@ -214,7 +214,7 @@ extension LocalTime: AttributeConvertible {
 extension Date: AttributeConvertible {
     public var attributeValue: AttributeValue { .dateTime(self) }
     public init?(attributeValue: AttributeValue) {
-        guard case .dateTime(let value) = attributeValue else { return nil }
+        guard case .dateTime(let value) = attributeValue, value.timeIntervalSince1970.isFinite else { return nil }
         self = value
     }
 }

@@ -68,13 +68,14 @@ extension LocalDate: Codable {
 }
 
 extension LocalDate {
-    /// Creates the date of a moment. Moments outside of the years 0 to 9999 give the nearest day inside.
+    /// Creates the date of a moment. Moments outside of the years 0 to 9999 give the nearest day inside, one that is not a number the first day.
     /// - Parameters:
     ///   - moment: any moment.
     ///   - timeZone: the time zone of the date; default: the device's own.
     public init(_ moment: Date, in timeZone: TimeZone = .current) {
-        let seconds = moment.timeIntervalSince1970 + Double(timeZone.secondsFromGMT(for: moment))
-        // A million years in either direction is enough, and safe to convert.
-        self.init(daysSince1970: Int(min(max((seconds / 86_400).rounded(.down), -365_000_000), 365_000_000)))
+        // A hundred thousand years in either direction are enough, and safe to convert, here and for the time zone.
+        let seconds = moment.timeIntervalSince1970, inside = seconds.isNaN ? -3.2e12 : min(max(seconds, -3.2e12), 3.2e12)
+        let local = inside + Double(timeZone.secondsFromGMT(for: Date(timeIntervalSince1970: inside)))
+        self.init(daysSince1970: Int((local / 86_400).rounded(.down)))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import MobileStore
 
 /// Messages about values that do not fit: the value, and the limit that it breaks.
@@ -12,6 +13,8 @@ extension Storage {
             (.textDecimal(let precision, let scale), .decimal), (.textDecimal(let precision, let scale), .integer):
             "\(value) does not fit decimal(\(precision), \(scale)): at most \(precision - scale) digits before the point and \(scale) after it"
         case (.real, .real(let number)): "\(number) is not a number that can be stored as \(type)"
+        case (.dateTime, .dateTime(let date)) where !date.timeIntervalSince1970.isFinite:
+            "a time of \(date.timeIntervalSince1970) seconds is not one that can be stored as \(type)"
         default: "\(Self.kind(of: value)) \(Self.excerpt(value)), expected \(type)"
         }
     }

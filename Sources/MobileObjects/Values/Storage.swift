@@ -64,7 +64,7 @@ enum Storage: Sendable, Equatable {
         case (.binary, .binary(let value)): .blob(value)
         case (.date, .date(let value)): .text(value.description)
         case (.time, .time(let value)): .text(value.description)
-        case (.dateTime, .dateTime(let value)): .text(ISO8601Text.text(value))
+        case (.dateTime, .dateTime(let value)): value.timeIntervalSince1970.isFinite ? .text(ISO8601Text.text(value)) : nil
         case (.json, .json(let value)): .text(value)
         case (.large, .large(let value)): .integer(value)
         default: nil

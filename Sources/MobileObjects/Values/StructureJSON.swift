@@ -7,6 +7,9 @@ enum StructureJSON {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
+            guard date.timeIntervalSince1970.isFinite else {
+                throw EncodingError.invalidValue(date, .init(codingPath: encoder.codingPath, debugDescription: "the time is not a finite number"))
+            }
             var container = encoder.singleValueContainer()
             try container.encode(ISO8601Text.text(date))
         }

@@ -14,6 +14,11 @@ import Testing
         let zone = try #require(TimeZone(secondsFromGMT: offset))
         #expect(LocalDate(Date(timeIntervalSince1970: seconds), in: zone).description == day)
     }
+
+    @Test(arguments: [(Double.nan, "0000-01-01"), (-.infinity, "0000-01-01"), (.infinity, "9999-12-31"), (1e300, "9999-12-31")])
+    func `a moment that is no number, or no finite one, has a day`(seconds: Double, day: String) {
+        #expect(LocalDate(Date(timeIntervalSince1970: seconds)).description == day)
+    }
 }
 
 /// The database's form has a reader of its own; it must refuse every text that the general reader refuses.
@@ -37,5 +42,17 @@ import Testing
     func sameMoment(text: String) throws {
         let stored = try #require(ISO8601Text.dateTime(text + ".007Z")), general = try #require(ISO8601Text.dateTime(text + ".0070Z"))
         #expect(stored == general)
+    }
+
+    @Test(arguments: [Double.nan, .infinity, -.infinity])
+    func `a moment that is no finite number is refused by attributes, queries and structures`(seconds: Double) throws {
+        let shop = try Shop(), moment = Date(timeIntervalSince1970: seconds), product = try shop.new("Product", ["id": 1, "name": "Tea", "price": 2])
+        #expect(ObjectError.of { try product.set("released", .dateTime(moment)) }?.code == .invalidValue)
+        #expect(Date(attributeValue: .dateTime(moment)) == nil)
+        let attribute = try shop.objects("Product").metadata.attribute(named: "released")
+        #expect(attribute.refusal(of: .dateTime(moment)) != nil)
+        let query = Query().where(.lessThan("released", moment))
+        #expect(ObjectError.of { _ = try shop.objects("Product").findWithQuery(query) }?.code == .invalidValue)
+        #expect(ObjectError.of { _ = try AttributeValue.encoded([moment]) }?.code == .invalidValue)
     }
 }
