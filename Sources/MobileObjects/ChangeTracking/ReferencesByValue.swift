@@ -28,7 +28,9 @@ extension Transaction {
         atEnd(.references) { transaction in
             guard try transaction.hasReferencesByValue() else { return }
             for target in transaction.attachment({ NewRows() }).objects {
-                for (entity, relationship) in transaction.metadata.references(to: target) { try transaction.link(entity, relationship) }
+                for (entity, relationship) in transaction.metadata.references(to: target) where relationship.keySources != nil {
+                    try transaction.link(entity, relationship)
+                }
             }
             transaction.database.referencesByValue.setExist(nil)
         }
@@ -102,9 +104,9 @@ extension EntityMetadata {
 
 extension PackageMetadata {
     /// The relationships whose rows refer to those of an object.
-    fileprivate func references(to target: Int) -> [(EntityMetadata, RelationshipMetadata)] {
+    func references(to target: Int) -> [(EntityMetadata, RelationshipMetadata)] {
         storedEntities.flatMap { entity in
-            entity.references.map { (entity, entity.relationships[$0]) }.filter { $0.1.targetIndex == target && $0.1.keySources != nil }
+            entity.references.map { (entity, entity.relationships[$0]) }.filter { $0.1.targetIndex == target }
         }
     }
 }

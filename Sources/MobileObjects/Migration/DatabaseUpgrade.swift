@@ -45,7 +45,7 @@ struct DatabaseUpgrade {
         if format < 5 { try takeOverOutbox() }
         if format < 4 { for entity in entities where !entity.old.isLocal { try ChangedValuesUpgrade(entity.old, connection).run() } }
         try UpgradeCheck(self).run()
-        if format < 9 { try makeDeletedChildIndexes() }
+        if format < 10 { try makeMissingIndexes() }
         let present = try presentStatements()
         let changed = entities.filter {
             $0.changesContent || $0.old.search?.tableStatements != $0.new.search?.tableStatements || !present.isSuperset(of: $0.new.tableStatements())
@@ -87,11 +87,12 @@ struct DatabaseUpgrade {
         }
     }
 
-    /// Formats up to 8 had no indexes of the children that were deleted. Tables that change otherwise get theirs when they are made again.
-    private func makeDeletedChildIndexes() throws {
+    /// Formats up to 8 had no indexes of the children that were deleted, formats up to 9 none of rows that leave others. Tables that change otherwise get theirs
+    /// when they are made again.
+    private func makeMissingIndexes() throws {
         let present = try presentStatements()
         for entity in entities where !entity.changesContent {
-            let statements = entity.new.tableStatements(), indexes = Set(entity.new.deletedChildIndexes)
+            let statements = entity.new.tableStatements(), indexes = Set(entity.new.deletedChildIndexes + entity.new.leavingRowIndexes)
             guard present.isSuperset(of: statements.filter { !indexes.contains($0) }) else { continue }
             for statement in statements where indexes.contains(statement) && !present.contains(statement) { try connection.execute(statement) }
         }

@@ -6,8 +6,13 @@ import MobileStore
 /// it needs.** Why: the back end does one operation after the other. It refuses or loses a reference to a row that it does not have yet, or does not
 /// have any more. Rows that must go first:
 /// - a row that was created here and is not submitted, before every row that refers to it;
-/// - a row that no longer refers to a row that is deleted here, or is deleted itself, before that delete;
-/// - a row that has released its partner in a one-to-one relationship, before the row that has the partner now.
+/// - a row that no longer refers to a row that is deleted here, or is deleted itself, before that delete. It referred to it in the server's version, or in
+///   a submission that waits: the back end has done that one by then;
+/// - a row that has released its partner in a one-to-one relationship, before the row that has the partner now;
+/// - a row that has given up its modelled key, by its delete or otherwise, before the row that has the key now. A row that referred to the one and refers to
+///   the other goes last: for the back end it refers to the same key.
+///
+/// Such rows are submitted along (``LeavingRows``).
 ///
 /// Between rows of two trees this is an order of the trees, because a tree is one transaction of the back end. Between rows of one tree it is an
 /// order of two children of one row, in whose subtrees they are.
@@ -83,20 +88,28 @@ struct SubmissionForest {
 }
 
 extension Transaction {
-    /// Returns the trees that these rows belong to, from their topmost composite parents on, and those of rows created here that they refer to:
-    /// without the latter the server could not resolve the references.
+    /// Returns the trees that these rows belong to, from their topmost composite parents on, and those of rows that must go first: without rows created here
+    /// the server could not resolve the references to them, and a row that was left, or a key that was given up, is not free before.
     func submissionForest(of rows: [RowID]) throws -> SubmissionForest {
-        var forest = SubmissionForest(), waiting = Array(rows.reversed())
+        var forest = SubmissionForest(), waiting = Array(rows.reversed()), leaving = LeavingRows()
         while let row = waiting.popLast() {
             guard forest.nodes[row] == nil else { continue }
             for row in try addTree(of: try root(of: row), to: &forest) {
-                waiting += try references(of: row, in: metadata.storedEntities[row.entity].sql.table).map(\.target).filter { target in
-                    try forest.nodes[target] == nil && isUnsubmittedCreate(target)
-                }
+                waiting += try rowsNeeded(by: row, forest, &leaving).filter { forest.nodes[$0] == nil }
             }
         }
         try orderRows(of: &forest)
         return forest
+    }
+
+    private func rowsNeeded(by row: RowID, _ forest: SubmissionForest, _ leaving: inout LeavingRows) throws -> [RowID] {
+        guard forest.nodes[row]?.isDelete == false else { return try rowsThatLeft(row, &leaving) }
+        var needed = try rowsThatGaveUpKey(of: row)
+        for reference in try references(of: row, in: metadata.storedEntities[row.entity].sql.table) {
+            if try forest.nodes[reference.target] == nil && isUnsubmittedCreate(reference.target) { needed.append(reference.target) }
+            if isOneToOne(reference) { needed += try rowsThatLeft(reference.target, by: reference, &leaving) }
+        }
+        return needed
     }
 
     /// Returns the topmost composite parent that exists.
@@ -116,7 +129,7 @@ extension Transaction {
     }
 
     /// Adds a tree.
-    /// - Returns: its rows that have something to submit and are not deleted.
+    /// - Returns: its rows that have something to submit.
     private func addTree(of root: RowID, to forest: inout SubmissionForest) throws -> [RowID] {
         var waiting: [(row: RowID, parent: RowID?)] = [(root, nil)], changed: [RowID] = [], first = Int64.max
         while let (row, parent) = waiting.popLast() {
@@ -129,7 +142,7 @@ extension Transaction {
             waiting += children.map { ($0, row) }
             guard let change else { continue }
             first = min(first, change)
-            if !isDelete { changed.append(row) }
+            changed.append(row)
         }
         if first < .max { forest.roots.append((root, first)) }
         return changed
@@ -147,7 +160,7 @@ extension Transaction {
 // MARK: References
 
 /// A row that another one refers to.
-private struct RowReference: Hashable {
+struct RowReference: Hashable {
     /// The object that refers, and the position of its relationship.
     let entity: Int
     let relationship: Int
@@ -156,7 +169,13 @@ private struct RowReference: Hashable {
 
 extension Transaction {
     private func orderRows(of forest: inout SubmissionForest) throws {
-        var released: [RowReference: [RowID]] = [:], taken: [(reference: RowReference, row: RowID)] = []
+        var released: [RowReference: [RowID]] = [:], taken: [(reference: RowReference, row: RowID)] = [], successors: [RowID: RowID] = [:]
+        for (row, node) in forest.nodes where node.firstChange != nil && !node.isDelete {
+            for former in try rowsThatGaveUpKey(of: row) where forest.nodes[former] != nil {
+                forest.order(former, before: row)
+                successors[former] = row
+            }
+        }
         for (row, node) in forest.nodes where node.firstChange != nil {
             let entity = metadata.storedEntities[row.entity]
             guard entity.referenceCount > 0 else { continue }
@@ -164,8 +183,11 @@ extension Transaction {
             for reference in now where try forest.nodes[reference.target] != nil && isUnsubmittedCreate(reference.target) {
                 forest.order(reference.target, before: row)
             }
-            for reference in try references(of: row, in: entity.sql.originalTable) where !now.contains(reference) {
-                if let target = forest.nodes[reference.target], target.isDelete, target.firstChange != nil {
+            for reference in try formerReferences(of: row) where !now.contains(reference) {
+                let successor = successors[reference.target].map {
+                    RowReference(entity: row.entity, relationship: reference.relationship, target: $0)
+                }
+                if let target = forest.nodes[reference.target], target.isDelete, target.firstChange != nil, successor.map(now.contains) != true {
                     forest.order(row, before: reference.target)
                 }
                 if isOneToOne(reference) { released[reference, default: []].append(row) }
@@ -177,12 +199,12 @@ extension Transaction {
         }
     }
 
-    private func isOneToOne(_ reference: RowReference) -> Bool {
+    func isOneToOne(_ reference: RowReference) -> Bool {
         metadata.entities[reference.entity].relationships[reference.relationship].isOneToOne
     }
 
     /// Returns the rows that a row refers to, in one of its two tables.
-    private func references(of row: RowID, in table: String) throws -> [RowReference] {
+    func references(of row: RowID, in table: String) throws -> [RowReference] {
         let entity = metadata.storedEntities[row.entity]
         guard entity.referenceCount > 0 else { return [] }
         let columns = entity.sql.referenceColumns.joined(separator: ", ")

@@ -148,6 +148,48 @@ import Testing
         #expect(try submitted() == [referrer == "deleted" ? "D Product 1" : "U Product 1", "D Contact 1"])
     }
 
+    @Test(arguments: [true, false])
+    func `a row that is deleted goes behind those that referred to it in a submission that waits, also if it is submitted alone`(single: Bool) throws
+    {
+        let contact = try new("Contact", 11), product = try load("Product", 1), bystander = try load("Product", 2)
+        try change(product, ["supplier": contact])
+        try shop.database.submitPendingOperations()
+        for object in [contact, product] { try object.refresh() }
+        try change(bystander)
+        try contact.delete()
+        try change(product, ["supplier": nil])
+        if single { try contact.submitPending() } else { try shop.database.submitPendingOperations() }
+        let rest = ["U Product 1", "D Contact 1000"]
+        #expect(try shop.outboxLines() == ["C Contact 1000", "U Product 1"] + (single ? rest : ["U Product 2"] + rest))
+    }
+
+    @Test(arguments: ["moved", "deleted", "edited"])
+    func `a row that is deleted and submitted alone takes along those that have left it, and no others`(referrer: String) throws {
+        try shop.importRows("Product", ["_ref_supplier"], "[[1,1],[2,2]]")
+        let contact = try load("Contact", 1), product = try load("Product", 1), other = try load("Product", 2)
+        switch referrer {
+        case "moved": try change(product, ["supplier": load("Contact", 2)])
+        case "deleted": try product.delete()
+        default: try change(product)
+        }
+        try change(other, ["supplier": nil])
+        try contact.delete()
+        try contact.submitPending()
+        let expected = ["moved": ["U Product 1", "D Contact 1"], "deleted": ["D Product 1", "D Contact 1"], "edited": ["D Contact 1"]]
+        #expect(try shop.outboxLines() == expected[referrer])
+    }
+
+    @Test(arguments: [true, false])
+    func `a new row with the key of a deleted one goes behind it, and before a row that refers to the new one now`(single: Bool) throws {
+        try shop.importRows("Product", ["_ref_supplier"], "[[1,1]]")
+        let former = try load("Contact", 1), product = try load("Product", 1)
+        try former.delete()
+        let contact = try new("Contact", 1)
+        try change(product, ["supplier": contact])
+        if single { try contact.submitPending() } else { try shop.database.submitPendingOperations() }
+        #expect(try shop.outboxLines() == ["D Contact 1", "C Contact 1000"] + (single ? [] : ["U Product 1"]))
+    }
+
     @Test("a long chain of references is followed to its end")
     func chain() throws {
         var products: [GenericEntity] = []
