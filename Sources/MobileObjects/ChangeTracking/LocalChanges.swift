@@ -8,7 +8,10 @@ extension Transaction {
     ///   - content: the stored values of attributes, then references.
     ///   - called: the operation, where it is not the plain create.
     func create(_ entity: EntityMetadata, _ key: Int64, _ content: [Value], by called: CalledOperation? = nil) throws -> ReplayState {
-        try checkKeyIsNew(entity, key, content)
+        if try connection.first(entity.sql.selectState, [.integer(key)]) != nil {
+            throw ObjectError(.duplicateKey, "create of \(entity.name): surrogate key \(key) exists already")
+        }
+        try checkKeyIsFree("create", entity, key, content)
         let counter = try nextCounter()
         let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
         try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + content)
@@ -31,7 +34,7 @@ extension Transaction {
     ///   - changes: positions (attributes, then references) with their new values.
     ///   - called: the operation, where it is not the plain update.
     /// - Throws: ``ObjectError/Code/notFound`` when the row is gone, ``ObjectError/Code/stale`` when another writer came first or the row was
-    ///   renumbered,
+    ///   renumbered, ``ObjectError/Code/duplicateKey`` when another row has the modelled key that it would get,
     ///   ``ObjectError/Code/otherOperationPending``.
     func update(
         _ entity: EntityMetadata, _ key: Int64, readWith read: ReplayState, _ changes: [(index: Int, value: Value)], by called: CalledOperation? = nil
@@ -40,6 +43,7 @@ extension Transaction {
         let ownersBefore = try changes.contains { $0.index >= entity.attributes.count } ? owners(of: entity, key) : []
         try releaseLargeValues(of: entity, key)
         let replay = try noteUpdate(entity, key, readWith: read, changes, called)
+        try checkNewKeyIsFree(entity, key, changes)
         try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
         if changes.contains(where: { entity.primaryKey.contains($0.index) }) { linkWaitingRows(to: entity) }
         if !entity.isLocal {
@@ -156,22 +160,7 @@ extension Transaction {
         return try !hasUnansweredCreate(entity, key)
     }
 
-    /// OPS-22: the modelled key, and the surrogate key, must not exist. A key that the back end assigns is not known yet and not compared.
-    /// The same applies to a key from a parent whose own key is not known.
-    private func checkKeyIsNew(_ entity: EntityMetadata, _ key: Int64, _ content: [Value]) throws {
-        if try connection.first(entity.sql.selectState, [.integer(key)]) != nil {
-            throw ObjectError(.duplicateKey, "create of \(entity.name): surrogate key \(key) exists already")
-        }
-        guard entity.sql.hasKey, !entity.hasGeneratedKey else { return }
-        let values = entity.primaryKey.map { content[$0] }
-        guard !values.contains(.null), try !takesKeyFromUnknownParent(entity, content) else { return }
-        if try connection.first(entity.sql.keyExists, values) != nil {
-            let names = entity.primaryKey.map { entity.attributes[$0].name }.joined(separator: ", ")
-            throw ObjectError(.duplicateKey, "create of \(entity.name): a row with this key (\(names)) exists already")
-        }
-    }
-
-    private func takesKeyFromUnknownParent(_ entity: EntityMetadata, _ content: [Value]) throws -> Bool {
+    func takesKeyFromUnknownParent(_ entity: EntityMetadata, _ content: [Value]) throws -> Bool {
         for index in entity.references {
             let relationship = entity.relationships[index]
             guard relationship.mapping.contains(where: { entity.primaryKey.contains($0.source) }),

@@ -43,6 +43,8 @@ struct EntitySQL: Sendable {
     let selectOriginal: String
     let insert: String
     let keyExists: String
+    /// The same for a row with another surrogate key, which is the last parameter.
+    let keyExistsElsewhere: String
     let delete: String
     let setState: String
     let setOriginalState: String
@@ -97,6 +99,7 @@ struct EntitySQL: Sendable {
         let places = (1...6 + content.count).map { "?\($0)" }.joined(separator: ", ")
         insert = "INSERT INTO \(table) (\(all)) VALUES (\(places))"
         keyExists = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) ORDER BY \#(serverFirst), "_sk" LIMIT 1"#
+        keyExistsElsewhere = #"SELECT "_sk" FROM \#(table) WHERE \#(keyTest.isEmpty ? "0" : keyTest) AND "_sk" <> ?\#(primaryKey.count + 1) LIMIT 1"#
         delete = #"DELETE FROM \#(table) WHERE "_sk" = ?1"#
         let marks = #"SET "_pc" = ?2, "_rc" = ?3, "_rp" = ?4, "_rf" = ?5, "_ra" = ?6"#
         updateMarks = #"UPDATE \#(table) \#(marks)"#

@@ -35,8 +35,9 @@ extension Entity {
     ///     }
     ///
     /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.notFound` (the row is gone), `.stale` (another writer came first; nothing is
-    ///   written), `.otherOperationPending` (a named operation changed it and is not submitted yet), `.noSuchOperation` (the model has no
-    ///   update that the attributes fill completely), `.invalidValue`, `.store`, also where a large attribute is still open for writing.
+    ///   written), `.duplicateKey` (another row has its new modelled key), `.otherOperationPending` (a named operation changed it and is not
+    ///   submitted yet), `.noSuchOperation` (the model has no update that the attributes fill completely), `.invalidValue`, `.store`, also where
+    ///   a large attribute is still open for writing.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func update() throws {
         try requireNoSave("update")

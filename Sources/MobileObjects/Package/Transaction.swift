@@ -55,6 +55,8 @@ package final class Transaction {
 
     /// The steps at the end of a transaction, before the commit, in this order.
     enum ClosingStep: CaseIterable {
+        /// Modelled keys of rows that a cancel has brought back.
+        case keys
         /// Large values of rows that came again without them.
         case largeValues
         /// Keys under which the server knows rows of this device.

@@ -50,7 +50,8 @@ extension Entity {
     ///         try customer.cancelPending()
     ///     }
     ///
-    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.corrupt` (the change is cancelled, but an attribute cannot have what the server's version
+    /// - Throws: ``ObjectError``: `.notSaved` (it is new), `.duplicateKey` (another row has by now the modelled key that the row would get back; nothing is
+    ///   cancelled), `.corrupt` (the change is cancelled, but an attribute cannot have what the server's version
     ///   holds), `.store`.
     @available(*, noasync, message: "it blocks the thread: write `try await`, in an async function")
     public final func cancelPending() throws {

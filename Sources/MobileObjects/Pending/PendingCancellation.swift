@@ -1,7 +1,8 @@
 import MobileStore
 
 /// Cancelling: the server's version of a row comes back, whether or not the change was submitted. An operation in the outbox stays there and is sent,
-/// and its answer finds nothing pending. An operation that was certainly not done, because the server has deferred it, goes.
+/// and its answer finds nothing pending. An operation that was certainly not done, because the server has deferred it, goes. A cancel that would bring back a
+/// key which another row has by now is refused (``Transaction/expectFreeKey(_:_:)``).
 extension Transaction {
     /// Cancels the pending changes of a row and of its composite children. A row that was deleted with its parent comes back with it: alone it would
     /// have no owner.
@@ -28,6 +29,7 @@ extension Transaction {
         if let original {
             try withdrawDeferred(of: entity, row.key)
             try letGoOfSubmissions(of: entity, row.key)
+            try expectFreeKey(entity, row.key)
             try restoreServerVersion(entity, row.key, original)
         }
         for child in children { try cancel(child, &touched) }

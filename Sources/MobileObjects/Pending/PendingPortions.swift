@@ -87,6 +87,8 @@ struct PendingPortions: Sendable {
             return
         }
         var touched = TouchedParents()
+        let next = portions[(position + 1)...]
+        transaction.expectCancel { row in next.contains { $0.contains { $0.id == row } } }
         for row in rows {
             let entity = transaction.metadata.storedEntities[row.id.entity]
             // A row may have been cancelled with its parent already.

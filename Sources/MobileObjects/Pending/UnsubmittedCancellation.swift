@@ -12,6 +12,7 @@ extension Transaction {
         // A row may have been cancelled with its parent already.
         guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
         let owners = try owners(of: entity, row.key)
+        try expectFreeKey(entity, row.key)
         if original.replay.change == .delete, let parent = try owners.first(where: isDeleted) {
             // The row was deleted with its parent. The parent must come back first, or waits for an answer.
             try cancelUnsubmitted(parent, &touched)
