@@ -49,6 +49,18 @@ struct SaveSession {
                 try add(child, cascading: true)
             }
         }
+        try addPartners(of: object)
+    }
+
+    /// Adds the objects that were set at this end of a one-to-one relationship and hold the reference, because the former one is released with this save.
+    private mutating func addPartners(of object: Entity) throws {
+        for (index, list) in (object.attachments?.children ?? [:]).sorted(by: { $0.key < $1.key })
+        where object.metadata.relationships[index].isOneToOne {
+            guard let inverse = object.metadata.relationships[index].inverseIndex else { continue }
+            for partner in list.added where partner.presence != .deleted && partner.isPartner(of: object, inverse) {
+                try add(partner, cascading: false)
+            }
+        }
     }
 
     /// Adds the releases of objects that this object dropped in memory and no other object has taken.

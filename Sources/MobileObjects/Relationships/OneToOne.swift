@@ -103,6 +103,12 @@ extension Entity {
         return partner.surrogateKey != 0 && references[reference] == partner.surrogateKey
     }
 
+    /// Returns whether this object was given the other end in memory, and is not saved.
+    final func isPartner(of other: Entity, _ index: Int) -> Bool {
+        guard let reference = metadata.relationships[index].referenceIndex else { return false }
+        return dirty.contains(metadata.attributeCount + reference) && knownParent(index) === other
+    }
+
     /// Returns whether the object already has another end.
     final func hasPartner(_ index: Int) -> Bool {
         guard let reference = metadata.relationships[index].referenceIndex else { return false }

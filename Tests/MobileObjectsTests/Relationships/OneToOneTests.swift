@@ -67,6 +67,16 @@ import Testing
         #expect(try rows("Badge").first == "11 1 1 0")
     }
 
+    @Test(arguments: [true, false])
+    func `save writes an object that holds the reference and is not a part, with the release of the former one`(isNew: Bool) throws {
+        let person = try person(), locker = try isNew ? new("Locker", 13) : load("Locker", 12)
+        try person.setParent(locker, "locker")
+        try person.save()
+        #expect(try rows("Locker") == ["11 - - 2"] + (isNew ? ["12 2 2 0", "1000 1 1 1"] : ["12 1 1 2"]))
+        let now: GenericEntity? = try self.person().parent("locker")
+        #expect(now?.surrogateKey == locker.surrogateKey && !locker.isDirty && !locker.isNew)
+    }
+
     @Test("setting none lets go of the one that was there", arguments: ["Passport", "Badge", "Locker"])
     func none(object: String) throws {
         let person = try person(), none: GenericEntity? = nil
