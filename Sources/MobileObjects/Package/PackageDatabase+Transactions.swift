@@ -133,7 +133,9 @@ extension PackageDatabase {
     private func nested<R>(in running: Transaction, _ body: (Transaction) throws -> R) throws -> R {
         let mark = running.undoMark
         do {
-            return try running.connection.savepoint { try body(running) }
+            let result = try running.connection.savepoint { try body(running) }
+            running.noteSeenCounters()
+            return result
         } catch {
             running.rollBack(to: mark)
             throw error

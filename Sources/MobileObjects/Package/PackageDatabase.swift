@@ -92,6 +92,8 @@ struct PackageState: Sendable {
     var store: Database?
     /// The replay counter that the writer last saw; nil: not known.
     var replayCounter: ReplayCounter?
+    /// The greatest counter that objects may have been read with, also in transactions that were rolled back.
+    var lastSeenCounter: Int64 = 0
     var handlers: [any CallbackHandler] = []
     /// Handlers of one object, by its position.
     var entityHandlers: [Int: [any CallbackHandler]] = [:]

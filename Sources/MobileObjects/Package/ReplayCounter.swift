@@ -15,14 +15,22 @@ struct ReplayCounter: Sendable {
 
 extension Transaction {
     /// Draws a new replay counter: one more than the last, or the clock's seconds since 1970 if they are greater. Counters only grow, so that an
-    /// operation's id is never used twice. A row's counter also grows after an import, which sets it to the clock's seconds.
+    /// operation's id is never used twice: also not after a rollback, where objects may have seen it. A row's counter also grows after an
+    /// import, which sets it to the clock's seconds.
     /// The caller writes it to an original state, or calls ``keepCounter()``.
     func nextCounter(after counter: Int64 = 0) throws -> Int64 {
         var known = try replayCounter()
-        known.last = max(known.last + 1, clockSeconds, counter + 1)
+        known.last = max(known.last + 1, clockSeconds, counter + 1, database.state.withLock { $0.lastSeenCounter } + 1)
         remember(known)
         onRollback { [unowned self] in remember(nil) }
         return known.last
+    }
+
+    /// Notes that objects may have been read with the counters drawn so far, although the transaction may be rolled back. An object that is
+    /// not read again would otherwise pass for the version of another change.
+    func noteSeenCounters() {
+        guard let last = lastCounter?.last else { return }
+        database.state.withLock { $0.lastSeenCounter = max($0.lastSeenCounter, last) }
     }
 
     /// Stores the last counter in the settings. Called before an original state is removed, because its counter may be the last one.
