@@ -15,7 +15,7 @@ extension Entity {
     public final func refresh() throws {
         try requireNoSave("refresh")
         if presence == .new { try requireStored("refresh") }
-        let stored = StoredState(metadata, rememberedKey)
+        let stored = StoredState(self)
         try applyRefresh(try package.read { try stored.read($0) })
     }
 
@@ -53,7 +53,7 @@ extension Entity {
         while true {
             await endOfSave()
             if presence == .new { try requireStored("refresh") }
-            let stored = StoredState(metadata, rememberedKey), before = replay
+            let stored = StoredState(self), before = replay
             let found = try await package.read { try stored.read($0) }
             if !isBeingSaved, replay == before { return found }
         }
@@ -127,30 +127,43 @@ private struct UnsavedChanges {
 }
 
 /// The state of one object's row in the database, read by the key that it has now.
+///
+/// **After rows were removed to come again, an object's row is the one with its modelled key.** Why: a server that has lost its state gives all rows other
+/// surrogate keys, and may give the former ones to other rows. *If you break it*: observers and objects of rows that are there lose them.
 struct StoredState: Sendable {
     typealias Found = (key: Int64, page: RowPage, marks: [Value]?)
 
-    let select: PageSelect
+    private let metadata: EntityMetadata
+    private let remembered: RememberedKey
+    private let keyAsRead: [Value]?
+    private let package: PackageDatabase
     /// The query for the marks of an object that was deleted here.
-    let deleted: String?
-    let remembered: RememberedKey
+    private let deleted: String?
 
-    init(_ metadata: EntityMetadata, _ remembered: RememberedKey) {
-        select = metadata.sql.byKey
+    init(_ object: Entity) {
+        (metadata, remembered, keyAsRead, package) = (object.metadata, object.rememberedKey, object.keyAsRead, object.package)
         deleted = metadata.isLocal ? nil : metadata.sql.selectOriginal + " AND \"_pc\" = 3"
-        self.remembered = remembered
     }
 
     func read(_ connection: Connection) throws -> Found {
-        let found = try read(connection, remembered.current(connection))
+        var found = try read(connection, remembered.current(connection))
         // A row that was deleted here before its create was answered is renumbered as well.
-        guard found.page.isEmpty, found.marks == nil, let current = try connection.renumberedKey(remembered.key) else { return found }
-        return try read(connection, current)
+        if found.page.isEmpty, found.marks == nil, let current = try connection.renumberedKey(remembered.key) {
+            found = try read(connection, current)
+        }
+        guard let keyAsRead, found.marks == nil, package.hasReplacedRows, !hasKey(keyAsRead, found.page) else { return found }
+        let page = try connection.page(metadata.sql.byPrimaryKey, keyAsRead, size: 1)
+        return page.isEmpty ? found : (page[0].integer(0), page, nil)
+    }
+
+    private func hasKey(_ key: [Value], _ page: RowPage) -> Bool {
+        guard !page.isEmpty else { return false }
+        return zip(metadata.primaryKey, key).allSatisfy { page[0].value(EntitySQL.firstAttribute + $0) == $1 }
     }
 
     private func read(_ connection: Connection, _ key: Int64) throws -> Found {
         (
-            key, try connection.page(select, [.integer(key)], size: 1),
+            key, try connection.page(metadata.sql.byKey, [.integer(key)], size: 1),
             try deleted.flatMap { try connection.first($0, [.integer(key)]) }
         )
     }

@@ -25,7 +25,32 @@ extension PackageDatabase {
     }
 }
 
+extension PackageDatabase {
+    /// Whether rows were removed, since this object was made, to come again with keys of another server's state.
+    final var hasReplacedRows: Bool {
+        get { state.withLock { $0.hasReplacedRows } }
+        set { state.withLock { $0.hasReplacedRows = newValue } }
+    }
+}
+
 extension Entity {
+    /// The modelled key with which the object was read, in stored form; nil where the back end has yet to assign it, or it was set since.
+    final var keyAsRead: [Value]? {
+        guard metadata.sql.hasKey, !metadata.isLocal, metadata.otherOperation == nil, replay.change != .create,
+            !metadata.primaryKey.contains(where: { dirty.contains($0) })
+        else { return nil }
+        let key = metadata.primaryKey.compactMap { metadata.attributes[$0].storage.stored(value(ofAttribute: $0)) }
+        return key.count == metadata.primaryKey.count && !key.contains(.null) ? key : nil
+    }
+
+    /// Returns the key that the row of this object has now.
+    final func currentKey() throws -> Int64 {
+        if mayBeRenumbered { return try currentKey(ofRelative: surrogateKey) }
+        guard package.hasReplacedRows || package.hasRenumberedRows else { return surrogateKey }
+        let stored = StoredState(self)
+        return try package.read { try stored.read($0).key }
+    }
+
     final var rememberedKey: RememberedKey { RememberedKey(key: surrogateKey, isOfUnsentRow: replay.change == .create) }
 
     /// Whether the object's row may have another key by now.

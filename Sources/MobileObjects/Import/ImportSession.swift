@@ -72,8 +72,10 @@ package struct ImportSession {
             try transaction.connection.execute(
                 "UPDATE \(original) SET \"_sv\" = ?1, \"_im\" = 1 WHERE \"_sv\" = ?2",
                 [.integer(ServerVersion.deleted.rawValue), .integer(ServerVersion.present.rawValue)])
-            return try transaction.connection.execute(
+            let count = try transaction.connection.execute(
                 "DELETE FROM \(table) WHERE \"_sk\" NOT IN (SELECT \"_sk\" FROM \(original))", [])
+            if count > 0, !keepsKeys { transaction.database.hasReplacedRows = true }
+            return count
         }
     }
 

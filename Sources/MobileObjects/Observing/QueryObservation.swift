@@ -127,15 +127,16 @@ extension PackageDatabase {
     }
 
     fileprivate final func observeObjects<T: Entity>(
-        _ query: Query, _ context: EntityContext, ownedBy owner: Owner? = nil
+        _ query: Query, _ context: EntityContext, ownedBy owner: FollowedOwner? = nil
     ) -> QueryObservation<EntitySnapshot<T>> {
         let metadata = metadata, entity = context.metadata
         return QueryObservation(self) {
-            let compiled = try QueryCompiler.objects(query, of: entity, in: metadata, ownedBy: owner)
+            let compiled = try QueryCompiler.objects(query, of: entity, in: metadata, ownedBy: owner?.owner)
             let paths = try RelationshipPath.paths(query, of: entity, in: metadata)
             let tables = paths.reduce(into: compiled.tables) { $0.formUnion($1.tables(from: entity, in: metadata)) }
             return .init(tables: tables, readsRelatives: !paths.isEmpty) { connection in
-                try EntitySnapshot(compiled.pages(connection), context, seesDeleted: compiled.seesDeleted, prefetches: paths)
+                let moved = try owner?.moved(connection).map { try QueryCompiler.objects(query, of: entity, in: metadata, ownedBy: $0) }
+                return try EntitySnapshot((moved ?? compiled).pages(connection), context, seesDeleted: compiled.seesDeleted, prefetches: paths)
             }
         }
     }
@@ -152,8 +153,8 @@ extension PackageDatabase {
 
 extension ModelledEntity {
     /// Observes this object's row, now and after each commit that changes it: a snapshot with one object, or none where the row is gone. It does not change the
-    /// object itself. A row that gets another key, as a created one at its acceptance, is followed. Commits that change other rows of the table alone give no
-    /// result, and are not even read unless they change more than 4,096 rows, or rows of this database have got other keys.
+    /// object itself. A row that gets another key, as all do when a server has lost its state, is followed. Commits that change other rows of the table alone
+    /// give no result, and are not even read unless they change more than 4,096 rows, or rows of this database have got other keys.
     ///
     ///     for try await snapshot in try customer.observe() {
     ///         print(snapshot.first?.city ?? "deleted")
@@ -178,22 +179,35 @@ extension GenericEntity {
 
 extension PackageDatabase {
     fileprivate final func observe<T: Entity>(_ object: T) throws -> QueryObservation<EntitySnapshot<T>> {
-        let context = object.context, remembered = object.rememberedKey, metadata = object.metadata
+        let context = object.context, metadata = object.metadata, stored = StoredState(object), place = ObservedPlace(object.surrogateKey)
         guard object.presence != .new else { throw ObjectError(.notSaved, "observing \(metadata.name): it is new; save it first") }
         let observation: QueryObservation<EntitySnapshot<T>> = QueryObservation(self) { [self] in
             let isOfRow: @Sendable (CommittedChanges) -> Bool = { [weak self] changes in
                 // Where rows have got other keys, this one may be among them.
-                guard self?.hasRenumberedRows == false, !changes.mayChangeAnyTable, let keys = changes.tables[metadata.name] ?? nil else {
-                    return true
-                }
-                return keys.contains(remembered.key)
+                guard self?.hasRenumberedRows == false, !changes.mayChangeAnyTable, let keys = changes.tables[metadata.name] ?? nil,
+                    let key = place.key
+                else { return true }
+                return keys.contains(key)
             }
             return .init(tables: [metadata.name], concerns: isOfRow) { connection in
-                let page = try StoredState(metadata, remembered).read(connection).page
-                return try EntitySnapshot([page], context, seesDeleted: false, prefetches: [])
+                let found = try stored.read(connection)
+                place.key = found.page.isEmpty ? nil : found.key
+                return try EntitySnapshot([found.page], context, seesDeleted: false, prefetches: [])
             }
         }
         return observation.removeDuplicates()
+    }
+}
+
+/// The key of an observed row; nil while there is no such row.
+private final class ObservedPlace: Sendable {
+    private let current: SystemLock<Int64?>
+
+    init(_ key: Int64) { current = SystemLock(key) }
+
+    var key: Int64? {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
     }
 }
 
@@ -208,8 +222,8 @@ extension Children {
     ///
     /// - Throws: ``ObjectError/Code/notSaved`` for the children of a new object, ``ObjectError/Code/misuse`` for a list that belongs to no object.
     public func observe(_ query: Query = Query()) throws -> QueryObservation<EntitySnapshot<Element>> {
-        let (context, owner) = try relation()
-        guard let owner else {
+        let (context, found) = try relation()
+        guard found != nil, let (object, index) = relationship, let owner = try object.followedOwner(ofRelationship: index) else {
             throw ObjectError(.notSaved, "observing children of class \(context.metadata.name): their owner is new; save it first")
         }
         return context.package.observeObjects(query, context, ownedBy: owner)

@@ -103,6 +103,8 @@ struct PackageState: Sendable {
     var storage = StorageMonitor()
     /// Whether rows of the database have had other surrogate keys before.
     var hasRenumberedRows = false
+    /// Whether all rows of an object were removed to come again, so that objects in memory may have keys that mean nothing any more.
+    var hasReplacedRows = false
     /// Whether the database is open for reading only, because its disk was full.
     var isWithoutRoom = false
 

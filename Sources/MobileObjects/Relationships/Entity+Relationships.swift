@@ -39,7 +39,11 @@ extension Entity {
             return takeFound(found, index)
         }
         guard references[reference] != 0, !isByAttributes(reference) else { return nil }
-        guard let parent: T = try target.find(currentKey(ofRelative: references[reference])) else { return nil }
+        var found: T? = try target.find(currentKey(ofRelative: references[reference]))
+        if found == nil, package.hasReplacedRows, let key = keyByAttributes(relationship) {
+            found = try target.first(target.metadata.sql.byPrimaryKey, key)
+        }
+        guard let parent = found else { return nil }
         attached.parents[index] = .strong(parent)
         return parent
     }
@@ -153,8 +157,15 @@ extension Entity {
         return try ChildTest(relationship, from: metadata, to: package.metadata.entities[relationship.targetIndex]).map(owner)
     }
 
+    /// Returns the same for an observer, who follows this object's row.
+    final func followedOwner(ofRelationship index: Int) throws -> FollowedOwner? {
+        guard let owner = try owner(ofRelationship: index) else { return nil }
+        let test = ChildTest(metadata.relationships[index], from: metadata, to: package.metadata.entities[metadata.relationships[index].targetIndex])
+        return FollowedOwner(owner: owner, stored: test?.sources.isEmpty == true ? StoredState(self) : nil)
+    }
+
     private final func owner(by test: ChildTest) throws -> Owner {
-        let values = test.sources.isEmpty ? [.integer(try currentKey(ofRelative: surrogateKey))] : try test.sources.map { try storedValue($0) }
+        let values = test.sources.isEmpty ? [.integer(try currentKey())] : try test.sources.map { try storedValue($0) }
         return Owner(conditions: zip(test.columns, values).map { ($0, $1) })
     }
 }
@@ -162,6 +173,21 @@ extension Entity {
 /// The conditions for the children of one object: columns of the children's table with the values that tie them to it.
 struct Owner: Sendable {
     let conditions: [(column: String, value: Value)]
+}
+
+/// The owner of the children that are observed, whose row may get another key.
+struct FollowedOwner: Sendable {
+    let owner: Owner
+    /// Nil where attributes make the test.
+    fileprivate let stored: StoredState?
+
+    /// Returns the owner with another key; nil where it has the same one.
+    func moved(_ connection: Connection) throws -> Owner? {
+        guard let stored else { return nil }
+        let key = Value.integer(try stored.read(connection).key)
+        guard owner.conditions.contains(where: { $0.value != key }) else { return nil }
+        return Owner(conditions: owner.conditions.map { ($0.column, key) })
+    }
 }
 
 /// The test for the children of an object: by their reference to it, or, where the child has no relationship back, by the attributes

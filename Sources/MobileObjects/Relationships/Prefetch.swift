@@ -166,7 +166,10 @@ private struct PrefetchStep {
             return distinct(objects.compactMap { $0.knownParent(index) })
         case .children:
             // An object whose row may have another key by now reads its children itself.
-            for object in lacking where !object.mayBeRenumbered { object.setLoaded(found[object.surrogateKey] ?? [], index) }
+            for object in lacking where !object.mayBeRenumbered {
+                guard let children = found[object.surrogateKey] ?? (object.package.hasReplacedRows ? nil : []) else { continue }
+                object.setLoaded(children, index)
+            }
             return goesOn ? objects.flatMap { $0.attachments?.children[index]?.present ?? [] } : []
         case .none: return []
         }

@@ -61,6 +61,27 @@ import Testing
         #expect(try await results.next()?.first?.value("city") == "Galway")
     }
 
+    @Test func `a row without a pending change that gets another key is not gone either, nor are its children and its objects`() async throws {
+        try shop.importOrder(11, number: 5, customer: 1)
+        let customer = try await shop.objects("Customer").load(1), order = try await shop.objects("SalesOrder").load(11)
+        var results = try customer.observe().makeAsyncIterator(), children = try customer.orders.observe().makeAsyncIterator()
+        #expect(try await results.next()?.first?.surrogateKey == 1)
+        #expect(try await children.next()?.count == 1)
+        try sendAgain()
+        try change(71, city: "Galway")
+        try shop.importRows("SalesOrder", ["_ref_customer"], "[[11,71]]")
+        #expect(try await results.next()?.first?.value("city") == "Galway")
+        try change(71, city: "Cork")
+        #expect(try await results.next()?.first?.value("city") == "Cork")
+        #expect(try await children.next()?.count == 1)
+        // Objects from before.
+        #expect(try await customer.orders.all().map(\.surrogateKey) == [11])
+        let parent: GenericEntity? = try await order.parent("customer")
+        #expect(parent?.surrogateKey == 71)
+        try await customer.refresh()
+        #expect(customer.surrogateKey == 71 && customer.city == "Cork")
+    }
+
     @Test func `a generated object is observed as its class`() async throws {
         let directory = try TemporaryDirectory(), crm = try await CRM.open(ConnectionProfile(path: directory.file("crm.db")))
         let customer = Customer(in: crm)
