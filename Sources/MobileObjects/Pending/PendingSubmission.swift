@@ -1,3 +1,4 @@
+import MobileModel
 import MobileStore
 
 /// The rows of a submitted tree.
@@ -30,23 +31,69 @@ extension Transaction {
     /// Submits these rows with the trees that they belong to, in the order that ``SubmissionForest`` gives.
     func submit(_ rows: [RowID]) throws -> Submitted {
         let forest = try submissionForest(of: rows)
-        var submitted: Submitted = [:]
+        var submitted: Submitted = [:], open: [OpenReferences] = []
         for tree in forest.trees {
             var batch: Int64?
-            try submit(tree, forest, &batch, &submitted)
+            try submit(tree, forest, &batch, &submitted, &open)
         }
+        for references in open { try submit(references, &submitted) }
         return submitted
     }
 
-    /// Walks once over the tree: the create or update of a row goes before its children, its delete after them.
-    private func submit(_ row: RowID, _ forest: SubmissionForest, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
-        guard let node = forest.nodes[row] else { return }
-        if node.firstChange != nil, !node.isDelete { try submitRow(row, &batch, &submitted) }
-        for child in forest.children(of: row) { try submit(child, forest, &batch, &submitted) }
-        if node.firstChange != nil, node.isDelete { try submitRow(row, &batch, &submitted) }
+    /// References of a new row to rows that the back end has after it alone: one reference of each cycle of new rows, and those to its own parts.
+    ///
+    /// **The create is sent without them, and an update with them follows when all rows are created**, if the references may be NULL. The row waits for both
+    /// answers, as one that was changed after its submit. *If you break it*: the back end refuses the rows of a cycle for good.
+    private struct OpenReferences {
+        let row: RowID
+        /// The positions of the references and of their mapped attributes.
+        let positions: [Int]
     }
 
-    private func submitRow(_ row: RowID, _ batch: inout Int64?, _ submitted: inout Submitted) throws {
+    /// Submits the references that the create of a row left out.
+    private func submit(_ references: OpenReferences, _ submitted: inout Submitted) throws {
+        let entity = metadata.storedEntities[references.row.entity], key = references.row.key
+        guard var replay = try originalState(of: entity, key)?.replay else { return }
+        replay.update(counter: try nextCounter(after: replay.counter))
+        try setReplayState(replay, of: entity, key)
+        try noteChanged(.only(Set(references.positions)), of: entity, key)
+        try setFirstChange(replay.counter, of: entity, key)
+        var batch: Int64?, none: [OpenReferences] = []
+        try submitRow(references.row, &batch, &submitted, &none)
+    }
+
+    /// Returns the positions of the open references in the values of a new row that is submitted now.
+    private func openReferences(of row: RowID, _ entity: EntityMetadata, _ content: [Value]) throws -> [Int] {
+        let relationships = entity.references.map { entity.relationships[$0] }.filter {
+            content[entity.attributes.count + ($0.referenceIndex ?? 0)].integer != nil
+        }
+        let open = try relationships.filter { relationship in
+            let key = content[entity.attributes.count + (relationship.referenceIndex ?? 0)].integer ?? 0
+            let target = RowID(entity: relationship.targetIndex, key: key)
+            // A row that refers to itself by a key of its own needs no other one.
+            return try target == row ? isKeyUnknown(entity, key) : isUnsubmittedCreate(target)
+        }
+        guard !open.isEmpty, entity.otherOperation == nil else { return [] }
+        do { _ = try entity.defaultOperation(.update) } catch { return [] }
+        let kept = Set(relationships.filter { one in !open.contains { $0.index == one.index } }.flatMap { $0.mapping.map(\.source) })
+        return open.flatMap { relationship -> [Int] in
+            let sources = relationship.mapping.map(\.source)
+            let mayBeLeftOut = sources.allSatisfy { entity.attributes[$0].isNullable && !entity.primaryKey.contains($0) && !kept.contains($0) }
+            return mayBeLeftOut ? sources + [entity.attributes.count + (relationship.referenceIndex ?? 0)] : []
+        }
+    }
+
+    /// Walks once over the tree: the create or update of a row goes before its children, its delete after them.
+    private func submit(
+        _ row: RowID, _ forest: SubmissionForest, _ batch: inout Int64?, _ submitted: inout Submitted, _ open: inout [OpenReferences]
+    ) throws {
+        guard let node = forest.nodes[row] else { return }
+        if node.firstChange != nil, !node.isDelete { try submitRow(row, &batch, &submitted, &open) }
+        for child in forest.children(of: row) { try submit(child, forest, &batch, &submitted, &open) }
+        if node.firstChange != nil, node.isDelete { try submitRow(row, &batch, &submitted, &open) }
+    }
+
+    private func submitRow(_ row: RowID, _ batch: inout Int64?, _ submitted: inout Submitted, _ open: inout [OpenReferences]) throws {
         let entity = metadata.storedEntities[row.entity]
         // A child of two parents was submitted with the other one already.
         guard let original = try originalState(of: entity, row.key), original.replay.needsSubmit else { return }
@@ -54,8 +101,13 @@ extension Transaction {
         let id = try nextCounter(after: replay.counter)
         let isDelete = replay.change == .delete
         let known = try content(entity.sql.originalTable, of: entity, row.key)
-        let content = isDelete ? nil : try content(entity.sql.table, of: entity, row.key)
+        var content = isDelete ? nil : try content(entity.sql.table, of: entity, row.key)
         let change = try change(for: original, entity, row.key), basis = try basis(of: entity, row.key)
+        if change == .create, let values = content {
+            let positions = try openReferences(of: row, entity, values)
+            for position in positions { content?[position] = .null }
+            if !positions.isEmpty { open.append(OpenReferences(row: row, positions: positions)) }
+        }
         let submission = Submission(
             entity: entity, key: row.key, id: id, batch: batch ?? id, change: change, content: content,
             original: original.server == .absent && !isDelete ? nil : known, changed: try changedValues(of: entity, row.key),

@@ -18,7 +18,7 @@ import MobileStore
 /// order of two children of one row, in whose subtrees they are.
 ///
 /// **Rows that need each other cannot all come second.** In a cycle, the row from which the others are reached first, by time, goes last: its own
-/// references are known to the back end then, and the one that closes the cycle is not.
+/// references are known to the back end then, and the one that closes the cycle is not: it follows with an update, if it may be NULL (`PendingSubmission`).
 struct SubmissionForest {
     /// A row that is pending, or has pending children.
     struct Node {
@@ -148,7 +148,7 @@ extension Transaction {
         return changed
     }
 
-    private func isUnsubmittedCreate(_ row: RowID) throws -> Bool {
+    func isUnsubmittedCreate(_ row: RowID) throws -> Bool {
         let entity = metadata.entities[row.entity]
         guard let original = try originalState(of: entity, row.key), original.replay.change == .create, original.replay.needsSubmit,
             original.server == .absent

@@ -70,7 +70,22 @@ import Testing
         try change(own, ["substitute": own])
         let after = try new("Contact", 14, ["product": product])
         #expect(after.isPending)
-        #expect(try submitted() == ["C Product 1001", "C Contact 1000", "C Product 1002", "C Contact 1003"])
+        #expect(try submitted() == ["C Product 1001", "C Contact 1000", "C Product 1002", "C Contact 1003", "U Product 1001"])
+    }
+
+    @Test(arguments: [true, false])
+    func `the reference that closes a cycle of new rows follows with an update, and the rows settle with the answers`(isAccepted: Bool) throws {
+        let contact = try new("Contact", 11), product = try new("Product", 12, ["supplier": contact])
+        try change(contact, ["product": product])
+        #expect(try submitted() == ["C Product 1001", "C Contact 1000", "U Product 1001"])
+        let records = try shop.database.outbox
+        #expect(records.map(\.references) == [[:], ["product": 1001], ["supplier": 1000]])
+        #expect(records[2].attributes.isEmpty)
+        for record in records { try shop.answer(record.id, accepted: isAccepted) }
+        #expect(try shop.database.outbox.isEmpty && shop.value("SELECT \"_ref_supplier\" FROM \"Product\" WHERE \"_sk\" = 1001") == .integer(1000))
+        #expect(try shop.database.hasPendingOperations() == !isAccepted)
+        // After a rejection all of it is sent again.
+        if !isAccepted { #expect(try submitted() == ["C Product 1001", "C Contact 1000", "U Product 1001"]) }
     }
 
     @Test("a tree stays together: all of it goes before what refers to a row in it, and each tree is one batch")
