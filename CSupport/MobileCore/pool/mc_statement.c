@@ -376,7 +376,10 @@ const char *mc_statement_column_text(mc_statement *statement, int column, size_t
 
 const void *mc_statement_column_blob(mc_statement *statement, int column, size_t *length)
 {
-    const void *bytes = sqlite3_column_blob(statement->handle, column);
+    // As a blob, a text of a database in UTF-16 would be the bytes of that.
+    bool is_text = sqlite3_column_type(statement->handle, column) == SQLITE_TEXT;
+    const void *bytes =
+        is_text ? (const void *)sqlite3_column_text(statement->handle, column) : sqlite3_column_blob(statement->handle, column);
     *length = (size_t)sqlite3_column_bytes(statement->handle, column);
     if (bytes == NULL && sqlite3_column_type(statement->handle, column) != SQLITE_NULL)
         return "";  // SQLite returns NULL for an empty blob as well

@@ -41,7 +41,7 @@ extension Transaction {
         rows.formerKeys[row] = try modelledKey(of: row)
     }
 
-    /// Notes which rows other transactions will cancel next: their keys are no obstacle.
+    /// Notes which rows other transactions will cancel next: their keys count as free.
     func expectCancel(next isCancelledNext: @escaping (RowID) -> Bool) { returningKeys.isCancelledNext = isCancelledNext }
 
     private final class ReturningKeys {

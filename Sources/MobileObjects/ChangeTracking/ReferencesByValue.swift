@@ -94,7 +94,7 @@ extension Transaction {
             count += try connection.execute(
                 "UPDATE \(entity.sql.table) SET \(column) = NULL WHERE \(column) = ?1\(isPending)\(named.joined())", [.integer(key)])
         }
-        // Another row may have the key already, as one that was created beside the delete of this one.
+        // Another row may have the key already, as one that was created next to the delete of this one.
         guard count > 0, let content = try content(target.sql.table, of: target, key) ?? content(target.sql.originalTable, of: target, key) else {
             return
         }

@@ -72,7 +72,7 @@ extension Entity: LargeValueHost {
         running.onRollback { [self] in
             // There is nothing left to remove.
             value.note(isSaved: true)
-            // The undo of a save in the transaction has made the value unsaved again. What was set after a nested transaction stays.
+            // The undo of a save in the transaction has made the value unsaved again. A value that was set after a nested transaction stays.
             guard let unsaved = attachments?.unsavedLargeValues[index], unsaved === value else { return }
             attachments?.unsavedLargeValues[index] = before
         }

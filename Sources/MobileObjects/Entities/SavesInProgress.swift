@@ -14,7 +14,7 @@ private final class SavesInProgress: Sendable {
 
     func end(_ objects: [Entity]) {
         let tasks = waiting.withLock { waiting in
-            // Mostly nobody waits, and a save may have many objects.
+            // Mostly no task waits, and a save may have many objects.
             waiting.isEmpty ? [] : objects.flatMap { waiting.removeValue(forKey: ObjectIdentifier($0)) ?? [] }
         }
         for task in tasks { task.resume() }

@@ -6,7 +6,7 @@ import MobileStore
 struct SaveSession {
     private(set) var plan = SavePlan()
     private(set) var objects: [Entity] = []
-    /// An object of the save, or a parent of one, of which another save is in progress. This one can begin after that one's end.
+    /// An object of the save, or a parent of one, that another save is writing. This one can begin after that one's end.
     private(set) var busy: Entity?
     /// The position of each object in ``objects``.
     private var places: [ObjectIdentifier: Int] = [:]
@@ -173,7 +173,7 @@ struct SaveSession {
         for (object, memory) in zip(objects, before) { memory.addUnsaved(to: object) }
     }
 
-    /// Applies the results of the plan to the objects. What was set since ``begin()`` stays, and is saved next.
+    /// Applies the results of the plan to the objects. Values that were set since ``begin()`` stay, and are saved next.
     func apply(_ outcome: SavePlan.Outcome) {
         let formerMemory = outcome.released.compactMap { released in formers[released.row].map { ($0, EntityMemory($0)) } }
         for (position, result) in outcome.results.enumerated() {

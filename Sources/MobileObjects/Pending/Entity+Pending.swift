@@ -101,7 +101,7 @@ extension Entity {
     }
 
     /// Takes the marks of the submitted row. An object whose row another writer has changed takes none, unless it has the row's values: it would be
-    /// current with values that nobody saw.
+    /// current with values that no user saw.
     private final func applySubmitted(_ submitted: SubmittedTree) {
         let row = RowID(entity: metadata.index, key: surrogateKey)
         if let replay = submitted.marks[row], submitted.changed[row].map({ shows($0) }) ?? true {

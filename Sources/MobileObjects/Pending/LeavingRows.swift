@@ -3,8 +3,8 @@ import MobileStore
 /// Rows that are to be submitted and have left others: their references lead to them no longer, or they have given up their keys.
 ///
 /// **What the back end has when an operation reaches it is the server's version and all that was submitted before.** A row refers to another one in its
-/// original state, or in an operation that waits for its answer. *If you break it*: a delete overtakes the update that lets go of the row. The back end refuses
-/// it, or deletes the other row as well, which nobody deleted.
+/// original state, or in an operation that waits for its answer. *If you break it*: a delete overtakes the update that releases the row. The back end refuses
+/// it, or deletes the other row as well, which no user deleted.
 struct LeavingRows {
     /// The rows that were changed again while an answer is awaited, by the rows to which their operations refer; nil before it was looked up.
     fileprivate var changedAgain: [RowID: [RowID]]?

@@ -71,7 +71,7 @@ extension Transaction {
     /// The objects whose rows come in a transaction.
     private final class Arrivals {
         private(set) var objects: Set<Int> = []
-        /// Those of which rows go.
+        /// The objects whose rows go.
         var gone: Set<Int> = []
 
         func insert(_ index: Int) { objects.insert(index) }
@@ -123,7 +123,7 @@ extension Transaction {
         let isTargetReset: Bool
     }
 
-    /// Returns the references from or to objects all of whose rows have come again, and those to objects of which rows have gone: their surrogate keys may
+    /// Returns the references from or to objects all of whose rows have come again, and those to objects that have lost rows: their surrogate keys may
     /// mean nothing any more.
     private func resetReferences(_ reset: Set<Int>, _ gone: Set<Int> = []) -> [KeyedReference] {
         guard !reset.isEmpty || !gone.isEmpty else { return [] }

@@ -85,7 +85,7 @@ enum ISO8601Text {
     }
 
     /// Returns UTC with milliseconds: `2026-11-21T17:05:09.250Z`. Times outside of the years 0 to 9999 give the nearest day inside, and a time that is
-    /// not a number a text that is no time: no attribute takes one, but messages show it.
+    /// not a number a text that is not a time: no attribute takes one, but messages show it.
     static func text(_ date: Date) -> String {
         guard !date.timeIntervalSince1970.isNaN else { return "not a number" }
         // Rounded, not cut: a value that was read back from milliseconds must give the same text again.

@@ -11,7 +11,7 @@ struct UTF8Check {
     mutating func update(_ piece: some Collection<UInt8>) {
         guard isValid else { return }
         var bytes = rest + piece
-        // The last character may go on in the next piece: it has at most four bytes.
+        // The last character may continue in the next piece: it has at most four bytes.
         var start = bytes.count
         while start > 0, bytes.count - start < 3, bytes[start - 1] & 0xC0 == 0x80 { start -= 1 }
         rest = []

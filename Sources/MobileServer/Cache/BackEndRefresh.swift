@@ -103,7 +103,7 @@ struct BackEndRefresh {
         throw RequestFailure.busy
     }
 
-    /// What looks in vain have found.
+    /// The findings of looks in vain.
     private struct Findings {
         /// The partitions whose rows do not fit into memory.
         var large = Set<Int64>()

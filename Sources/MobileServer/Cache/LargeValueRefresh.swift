@@ -27,7 +27,7 @@ struct LargeValueLoad {
             return RowsToHold(partition: partition, rows: rows, failure: failure)
         }
         func note(_ attribute: AttributeModel, _ key: KeyText, _ length: Int64) {
-            guard load.held[key] == nil, found.count < RowsToHold.limit else { return }
+            guard found.count < RowsToHold.limit else { return }
             found[key] = UnfitRow(
                 object, key: key, shownKey: key.value ?? .text(key.text), attributes: [attribute], form: nil, value: .text("\(length) bytes"))
         }
@@ -36,6 +36,8 @@ struct LargeValueLoad {
         let isDone = try load.source.forEachLargeValue(of: object.model, parameters: load.namedParameters, keys: keys) { value in
             guard let index = indexes[value.attribute] else { return }
             let key = KeyText(value.key.value)
+            // A row that is held back keeps the values that it has.
+            guard load.held[key] == nil else { return }
             guard value.isText != false else { return note(object.largeAttributes[Int(index)], key, value.length) }
             try visit([.text(key.text), .integer(index), .blob(value.digest), .integer(value.length)])
         }
@@ -44,7 +46,7 @@ struct LargeValueLoad {
             return
         }
         try load.forEachRow(keys, unfit: { _ in }) { row in
-            guard let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
+            guard load.held[row.key] == nil, let key = row.key.value.flatMap({ RowKey($0, of: object) }) else { return }
             for (index, attribute) in object.largeAttributes.enumerated() {
                 var digest = try SHA256(), length: Int64 = 0, text = UTF8Check()
                 let value = try backEnd.value(of: attribute, in: key, of: object.model) { piece in
@@ -74,6 +76,8 @@ struct LargeValueRefresh {
     let connection: any StateConnection
     /// Whether some rows are compared.
     let isKeyed: Bool
+    /// Whether the keys of rows that keep their values are in `_held`.
+    let hasHeld: Bool
 
     private var values: [Value] { [.integer(partition.id), .integer(keySpace)] }
 
@@ -121,8 +125,10 @@ struct LargeValueRefresh {
     private var isGone: String {
         let changed = "SELECT m.sk FROM _changed AS c JOIN _key AS m ON m.object = ?2 AND m.k = \(keptKey("c.k"))"
         let isChanged = isKeyed ? " AND sk IN (\(changed))" : ""
+        let held = "SELECT m.sk FROM _held AS h JOIN _key AS m ON m.object = ?2 AND m.k = \(keptKey("h.k"))"
+        let isLoaded = hasHeld ? " AND sk NOT IN (\(held))" : ""
         return """
-            partition = ?1 AND digest IS NOT NULL\(isChanged)
+            partition = ?1 AND digest IS NOT NULL\(isChanged)\(isLoaded)
                 AND NOT EXISTS (
                     SELECT 1 FROM _key AS m JOIN _digest AS d ON d.k = CAST(m.k AS TEXT)
                     WHERE m.object = ?2 AND m.sk = _large.sk AND d.attribute = _large.attribute)

@@ -39,18 +39,18 @@ struct PartitionRefresh {
         try connection.stage("_load", columns) { add in
             for (index, row) in load.rows.enumerated() { try add(values(of: row, number: Int64(index + 1))) }
         }
-        let heldKeys = Set(load.heldKeys)
-        if !heldKeys.isEmpty { try connection.stage("_held", Self.heldColumns) { add in for key in heldKeys { try add([.text(key.text)]) } } }
+        let heldKeys = Set(load.heldKeys), hasHeld = !heldKeys.isEmpty || !comparison.held.isEmpty
+        if hasHeld { try connection.stage("_held", Self.heldColumns) { add in for key in heldKeys { try add([.text(key.text)]) } } }
         if let keys = comparison.keys {
             guard rows <= keys.count else { throw object.keyTwice() }
             try stage(keys: keys, except: heldKeys)
         }
         try addKeys(rows: rows, isNew: comparison.keys == nil && !comparison.state.isLoaded)
         var changed = try writeRows()
-        changed += try comparison.keys == nil ? removeMissingRows(loaded: rows, hasHeld: !heldKeys.isEmpty) : removeMissingKeys()
+        changed += try comparison.keys == nil ? removeMissingRows(loaded: rows, hasHeld: hasHeld) : removeMissingKeys()
         if !object.largeAttributes.isEmpty { changed += try largeValues.run(load.digests, version) }
         if comparison.keys != nil { try connection.unstage("_changed") }
-        if !heldKeys.isEmpty { try connection.unstage("_held") }
+        if hasHeld { try connection.unstage("_held") }
         try connection.unstage("_load")
         return try finish(changed, unfit: load.unfit)
     }
@@ -85,7 +85,9 @@ struct PartitionRefresh {
     }
 
     var largeValues: LargeValueRefresh {
-        LargeValueRefresh(keySpace: cache.keySpace(of: object), partition: partition, connection: connection, isKeyed: comparison.keys != nil)
+        LargeValueRefresh(
+            keySpace: cache.keySpace(of: object), partition: partition, connection: connection, isKeyed: comparison.keys != nil,
+            hasHeld: !comparison.held.isEmpty)
     }
 
     // MARK: Temporary tables

@@ -1,12 +1,12 @@
 internal import MobileModel
 internal import MobileStore
 
-/// What the versions of a package share, so that a row is the same row in all of them: the surrogate keys of rows, and the position up to which the
+/// The common state of the versions of a package, so that a row is the same row in all of them: the surrogate keys of rows, and the position up to which the
 /// record of a back end was read for new keys.
 ///
 /// **The identity of a row is the name of the package, the object and the modelled key, without the version.** An object has the key space of the same
 /// object of another version if its key attributes are the same (see ``KeyShape``) and its back end is the same database. Why: a device that changes to another version, or
-/// has pending changes while it does, would know its rows under keys that the server gives to nobody there. If you break it: `SharedIdentityTests` and the
+/// has pending changes while it does, would know its rows under keys that mean nothing there. If you break it: `SharedIdentityTests` and the
 /// worlds with two versions fail.
 ///
 ///     CRM:1.0 Order -->  space 7  <-- CRM:2.0 Order           CRM:1.0 erp --> position <-- CRM:2.0 erp
@@ -27,7 +27,7 @@ struct SharedIdentity: Sendable {
         let backEnd: String
     }
 
-    /// Returns the histories of the records of operations, which tell databases apart. Reads the back ends: before a transaction of the store.
+    /// Returns the histories of the records of operations, which distinguish databases. Reads the back ends: before a transaction of the store.
     static func histories(of package: DeployedPackage) throws -> [String: RecordHistory] {
         var histories: [String: RecordHistory] = [:]
         for backEnd in package.backEnds.values where !backEnd.isIdempotent {

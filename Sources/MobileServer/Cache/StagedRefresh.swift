@@ -77,7 +77,8 @@ struct StagedRefresh {
         }
         guard !keys.isEmpty else { return nil }
         let rows = keys.map { KeyText(text: $0) }.map { ($0, UnfitRow(doubled: $0, comparison.object)) }
-        return RowsToHold(partition: comparison.partition.id, rows: Dictionary(rows) { first, _ in first }, failure: comparison.object.keyTwice().failure)
+        return RowsToHold(
+            partition: comparison.partition.id, rows: Dictionary(rows) { first, _ in first }, failure: comparison.object.keyTwice().failure)
     }
 
     /// Writes the differences.

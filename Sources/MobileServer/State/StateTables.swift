@@ -89,7 +89,7 @@ enum StateTables {
         ]
     }
 
-    /// What versions of a package share (see ``SharedIdentity``). _key_space: the number under which _key has the keys of an object, with the key attributes
+    /// The common state of the versions of a package (see ``SharedIdentity``). _key_space: the number under which _key has the keys of an object, with the key attributes
     /// and the back end; none for an object that only an earlier release has served: its own number. _record_source: the package whose row of _back_end has
     /// the position in the record of a back end.
     static func identity(_ dialect: StateDialect) -> [String] {

@@ -34,7 +34,7 @@ import Testing
                 throw Stop()
             }
         }
-        // What was written before is unsaved again.
+        // The value that was written before is unsaved again.
         #expect(try product.isDirty && shop.picture(of: product) == [7])
         try product.update()
         #expect(try shop.picture(of: self.product()) == [7])

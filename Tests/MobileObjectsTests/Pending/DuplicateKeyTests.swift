@@ -47,7 +47,7 @@ import Testing
         try customer.set("id", "c2")
         #expect(ObjectError.of { try customer.update() }?.code == .duplicateKey)
         #expect(try customer.isDirty && !shop.database.hasPendingOperations())
-        // A key that is set to what it was, and a free one, are no obstacle.
+        // A key that is set to what it was, and a free one, are allowed.
         try customer.set("id", "c1")
         try customer.update()
         try customer.set("id", "c3")

@@ -144,7 +144,7 @@ import Testing
     @Test(.needsPostgreSQL) func `a column of PostgreSQL that would round or cut a value refuses it, and takes those that it keeps`() throws {
         let model = try PackageModel(
             json: """
-                {"format": 1, "name": "Narrow", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
+                {"format": 1, "name": "Narrowing", "version": "1.0", "backEnds": [{"name": "enterprise", "kind": "sqlite"}],
                  "objects": [{"name": "Narrow", "primaryKey": ["id"], "operations": ["create", "update"],
                     "attributes": [{"name": "id", "type": "int"}, {"name": "moment", "type": "dateTime", "nullable": true},
                         {"name": "tens", "type": "int", "nullable": true}, {"name": "single", "type": "double", "nullable": true},

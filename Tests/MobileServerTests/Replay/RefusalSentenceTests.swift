@@ -20,12 +20,12 @@ import Testing
     }
 
     /// Returns the sentence about an update of row 1.
-    private func sentence(_ server: TestServer, _ attributes: JSONObject) throws -> String? {
+    private func sentence(_ server: TestServer, _ attributes: JSONObject, code: Int64 = 412) throws -> String? {
         let device = try TestDevice(server)
         try device.synchronize()
         let update = device.update("Thing", where: "id", is: 1, set: attributes, primaryKey: ["id": 1])
         let result = try #require(try device.synchronize([update]).results.first)
-        #expect(result.outcome == .rejected && result.code == 412)
+        #expect(result.outcome == .rejected && result.code == code)
         return result.message
     }
 
@@ -57,7 +57,7 @@ import Testing
             INSERT INTO thing VALUES (1, 5, 5, '[1,5)', 1), (2, 6, 6, '[6,9)', 1);
             CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
                 IF new.amount > 100 THEN RAISE insufficient_privilege USING MESSAGE = 'only a manager may do this'; END IF;
-                IF new.amount = 50 THEN RAISE disk_full USING MESSAGE = 'not fifty'; END IF;
+                IF new.amount = 50 THEN RAISE undefined_table USING MESSAGE = 'not fifty'; END IF;
                 IF new.w = 1 THEN INSERT INTO log VALUES (1); END IF;
                 RETURN new; END $$;
             CREATE TRIGGER look BEFORE UPDATE ON thing FOR EACH ROW EXECUTE FUNCTION look();
@@ -65,8 +65,8 @@ import Testing
         let server = try TestServer(
             model: model("thing", [("amount", "int"), ("w", "int"), ("span", "string"), ("part", "int")]), tables: nil, postgreSQL: tables,
             on: .postgreSQL)
-        #expect(try sentence(server, ["amount": 200]) == "only a manager may do this")
-        #expect(try sentence(server, ["amount": 50]) == "not fifty")
+        #expect(try sentence(server, ["amount": 200], code: 403) == "only a manager may do this")
+        #expect(try sentence(server, ["amount": 50], code: 404) == "not fifty")
         #expect(try sentence(server, ["w": 1])?.hasPrefix(Self.other) == true)
         #expect(try sentence(server, ["span": "[1,7)"])?.contains("of \"span\" of \"Thing\" (constraint \"apart\")") == true)
         #expect(try sentence(server, ["part": 11])?.hasPrefix("the back end does not accept this value of \"part\" of \"Thing\"") == true)

@@ -10,14 +10,14 @@ protocol ValueForm: Sendable {
 /// The words that a column of SQLite has for true and false, such as `Y` and `N`.
 ///
 /// **A boolean is written in the words that the column's rows have.** *Why:* other applications ask for `admin = 't'`, and checks list the words. *If you break
-/// it:* a user who is an administrator on the device is none for the application. Rows of several forms, and no words at all, leave the numbers 1 and 0.
+/// it:* a user who is an administrator on the device is not one for the application. Rows of several forms, and no words at all, leave the numbers 1 and 0.
 struct BooleanForm: ValueForm, Equatable {
     let yes: String, no: String
 
     /// The pairs of words that belong together, in small letters.
     private static let pairs = Array(zip(ColumnExpression.trueWords, ColumnExpression.falseWords)).filter { $0.0 != "1" }
 
-    /// Finds the form of values; nil if they have none in common, or are no words.
+    /// Finds the form of values; nil if they have none in common, or are not words.
     /// - Parameter values: present values, not NULL. An empty text is false as well, and none of the words if there is another one for it.
     init?(of values: [Value]) {
         let texts = Set(values.map(\.text))

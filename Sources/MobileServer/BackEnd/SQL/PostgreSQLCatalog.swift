@@ -38,7 +38,7 @@ extension PostgreSQLBackEndConnection {
         return Set(found.compactMap { $0[0].text })
     }
 
-    /// SQL for `base`, what the type `t` of the column `a` is made of: a domain may be one of another domain. It has the type that is no domain, the lengths
+    /// SQL for `base`, what the type `t` of the column `a` is made of: a domain may be one of another domain. It has the type that is not a domain, the lengths
     /// and digits, whether a level forbids NULL, and the domains.
     static let typeLevels = """
         LATERAL (

@@ -119,13 +119,12 @@ final class PostgreSQLEngine: SQLEngine {
     func classify(_ error: any Error, _ sentence: RejectionSentence) -> BackEndFailure? {
         guard let failure = error as? PostgreSQLBackEndError else { return nil }
         let error = failure.error, state = error.sqlState ?? "", detail = "\(failure)"
-        func refused(_ message: String, _ code: Int64 = ResultCode.constraint) -> BackEndFailure {
-            .refused(message, code: code, backEndCode: state, detail: detail)
+        // RAISE in a trigger: a sentence that the back end's owner has written for people, with a code of his choice.
+        let isQuoted = error.isRaised && !state.hasPrefix("XX")
+        func refused(_ message: @autoclosure () -> String, _ code: Int64 = ResultCode.constraint) -> BackEndFailure {
+            .refused(isQuoted ? error.message : message(), code: code, backEndCode: state, detail: detail)
         }
-        // RAISE in a trigger: a sentence that the back end's owner has written for people, with a code of his choice. That of a lock asks for a repetition.
-        if error.isRaised, ![.serialization, .deadlock, .lockNotAvailable].contains(error.code), !state.hasPrefix("XX") {
-            return refused(error.message)
-        }
+        if isQuoted, [.constraint, .invalidValue, .other].contains(error.code) { return refused(error.message) }
         switch error.code {
         case .constraint: return refused(Self.sentence(of: error, sentence))
         case .invalidValue, .invalidText: return refused(sentence.text(ofInvalidValue: error.message))

@@ -37,7 +37,12 @@ struct SQLObject: Sendable {
     }
 
     /// The attribute's column in the load as SQL.
-    func sourceColumn(_ attribute: String) -> SQLColumn { SQLColumn(named: plan.binding.column(of: attribute), among: loadColumns, "source.") }
+    func sourceColumn(_ attribute: String) -> SQLColumn {
+        let column = SQLColumn(named: plan.binding.column(of: attribute), among: loadColumns, "source.")
+        // SQLite does not report the types of a load's columns. Most of them are those of the table.
+        guard load != nil, column.affinity == .blob, let own = tableColumn(attribute) else { return column }
+        return SQLColumn(sql: column.sql, affinity: own.affinity)
+    }
 
     // MARK: Statements
 

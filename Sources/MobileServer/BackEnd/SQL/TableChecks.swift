@@ -16,7 +16,7 @@ struct TableChecks {
         names.filter { name in condition.names.contains { $0.caseInsensitivelyEquals(name) } }
     }
 
-    /// Returns the columns that an expression mentions. The texts in it are none, even if they are equal to a name.
+    /// Returns the columns that an expression mentions. The texts in it do not count, even if they are equal to a name.
     static func columns(mentionedIn sql: String, among names: [String]) -> [String] {
         let found = Self.names(in: tokens(of: sql)[...])
         return names.filter { name in found.contains { $0.caseInsensitivelyEquals(name) } }

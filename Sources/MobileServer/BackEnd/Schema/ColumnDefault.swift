@@ -75,7 +75,7 @@ enum ColumnDefault: Equatable {
         }
     }
 
-    /// A word as a boolean; nil for other texts. An empty text is false where it is stored, and no word that somebody chose as a default.
+    /// A word as a boolean; nil for other texts. An empty text is false where it is stored, and not a word that an author chose as a default.
     private static func boolean(_ word: String) -> String? {
         if ColumnExpression.trueWords.contains(word) { return "true" }
         return !word.isEmpty && ColumnExpression.falseWords.contains(word) ? "false" : nil

@@ -1,7 +1,7 @@
 internal import MobileModel
 
 extension DescribedTables {
-    /// Leaves out the parts of which the model cannot be read, each with the reader's reason: one column that no model can have must not cost the others.
+    /// Leaves out the parts whose model cannot be read, each with the reader's reason: one column that no model can have must not cost the others.
     /// - Parameter model: the model of these tables.
     /// - Returns: whether anything was left out; false for problems of the model as a whole, such as its name.
     mutating func leaveOut(_ problems: [ModelProblem], of model: PackageModel) -> Bool {
@@ -38,7 +38,7 @@ extension DescribedTables {
         return true
     }
 
-    /// Leaves out the foreign key of which a relationship is one end.
+    /// Leaves out the foreign key whose one end is a relationship.
     private mutating func leaveOut(_ relationship: RelationshipModel, of object: ObjectModel, in model: PackageModel, _ reason: String) -> Bool {
         guard let target = model.object(named: relationship.target) else { return false }
         let isHere = relationship.cardinality == .manyToOne

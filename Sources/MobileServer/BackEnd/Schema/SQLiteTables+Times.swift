@@ -2,7 +2,7 @@ internal import MobileModel
 internal import MobileStore
 
 extension SQLiteBackEndConnection {
-    /// Gives each column of dates and times another type where its rows have values that are none: SQLite keeps them as they are, and the server would hold
+    /// Gives each column of dates and times another type where its rows have other values: SQLite keeps them as they are, and the server would hold
     /// back their rows.
     func measureTimes(of table: inout DescribedTable) throws {
         for place in table.columns.indices {
@@ -32,7 +32,7 @@ private struct TimeMeasure {
     static func sql(of column: String, _ type: AttributeType, in table: String, limit: Int) -> String {
         let value = ColumnExpression.value(of: AttributeModel(name: "c", type: type), column: "c")
         let form = type == .date ? "%Y-%m-%d" : type == .time ? "%H:%M:%S" : "%Y-%m-%dT%H:%M:%fZ"
-        // A text that is no time comes back as it is, and one of a day that its month does not have is another one in the same form.
+        // A text that is not a time comes back as it is, and one of a day that its month does not have is another one in the same form.
         let fits =
             "coalesce(v GLOB '\(type == .time ? "[0-9][0-9]:*" : "[0-9][0-9][0-9][0-9]-*")' AND v >= '\(type == .time ? "" : "0001")' "
             + "AND strftime('\(form)', v) = v, 0)"
