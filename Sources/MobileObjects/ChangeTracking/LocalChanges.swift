@@ -15,7 +15,7 @@ extension Transaction {
         let counter = try nextCounter()
         let replay = entity.isLocal ? ReplayState(serverCounter: counter) : ReplayState.created(counter: counter)
         try connection.execute(entity.sql.insert, [.integer(key)] + replay.columns + content)
-        linkWaitingRows(to: entity, key)
+        linkWaitingRows(to: entity)
         guard !entity.isLocal else {
             try keepCounter()
             return replay
@@ -45,7 +45,7 @@ extension Transaction {
         let replay = try noteUpdate(entity, key, readWith: read, changes, called)
         try checkNewKeyIsFree(entity, key, changes)
         try connection.execute(entity.sql.update(changes.lazy.map(\.index)), [.integer(key)] + replay.columns + changes.map(\.value))
-        if changes.contains(where: { entity.primaryKey.contains($0.index) }) { linkWaitingRows(to: entity, key) }
+        if changes.contains(where: { entity.primaryKey.contains($0.index) }) { linkWaitingRows(to: entity) }
         if !entity.isLocal {
             try markOwners(of: entity, key)
             let ownersNow = try ownersBefore.isEmpty ? [] : owners(of: entity, key)
@@ -147,7 +147,6 @@ extension Transaction {
 
     /// Removes a row and its original state without a trace.
     func vanish(_ entity: EntityMetadata, _ key: Int64) throws {
-        try letReferencesWait(for: entity, key)
         try releaseLargeValues(of: entity, key)
         try connection.execute(entity.sql.delete, [.integer(key)])
         guard !entity.isLocal else { return }

@@ -48,7 +48,7 @@ package struct ImportSession {
     package func deletions(progress: ((ImportProgress) throws -> Void)? = nil) throws -> BulkImporter {
         if !entity.largeAttributes.isEmpty { transaction.sweepsLargeValues = true }
         try transaction.watchMarks(entity)
-        transaction.expectDeletions(of: entity)
+        transaction.expectRows(of: entity)
         try transaction.changeLogRecorder()?.watchDeletions(of: entity)
         var options = options(.deleted, progress)
         options.columnRules["_sk"] = JSONColumnRule(.integer, isNullable: false)

@@ -87,13 +87,12 @@ struct DatabaseUpgrade {
         }
     }
 
-    /// Formats up to 8 had no indexes of the children that were deleted, formats up to 9 none of rows that leave others or wait for them.
-    /// Tables that change otherwise get theirs when they are made again.
+    /// Formats up to 8 had no indexes of the children that were deleted, formats up to 9 none of rows that leave others. Tables that change otherwise get theirs
+    /// when they are made again.
     private func makeMissingIndexes() throws {
         let present = try presentStatements()
         for entity in entities where !entity.changesContent {
-            let statements = entity.new.tableStatements(),
-                indexes = Set(entity.new.deletedChildIndexes + entity.new.leavingRowIndexes + entity.new.waitingRowIndexes)
+            let statements = entity.new.tableStatements(), indexes = Set(entity.new.deletedChildIndexes + entity.new.leavingRowIndexes)
             guard present.isSuperset(of: statements.filter { !indexes.contains($0) }) else { continue }
             for statement in statements where indexes.contains(statement) && !present.contains(statement) { try connection.execute(statement) }
         }

@@ -38,7 +38,7 @@ extension Transaction {
     private func rowsChangedAgain() throws -> [RowID: [RowID]] {
         var rows: [RowID: [RowID]] = [:]
         for entity in metadata.storedEntities where !entity.isLocal && entity.referenceCount > 0 {
-            let keys = try connection.keys("SELECT \"_sk\" FROM \(entity.sql.originalTable) WHERE \(entity.isChangedAgain)").sorted()
+            let keys = try connection.keys("SELECT \"_sk\" FROM \(entity.sql.originalTable) WHERE \(entity.isChangedAgain) ORDER BY \"_sk\"")
             for row in keys.map({ RowID(entity: entity.index, key: $0) }) {
                 for target in Set(try submittedReferences(of: row).map(\.target)) { rows[target, default: []].append(row) }
             }

@@ -19,12 +19,6 @@ extension Transaction {
         if entity.hasGeneratedKey { expectKeys(of: entity) }
     }
 
-    /// Notes that rows of an object go in this transaction: what refers to them by value waits for them from then on.
-    func expectDeletions(of entity: EntityMetadata) {
-        expectRows(of: entity)
-        if entity.sql.hasKey, entity.otherOperation == nil { arrivals.gone.insert(entity.index) }
-    }
-
     /// Notes the keys of rows of an object before all are removed: of those that something refers to, and of the pending ones.
     func noteFormerRows(of entity: EntityMetadata) throws {
         guard entity.sql.hasKey, entity.otherOperation == nil else { return }
@@ -71,8 +65,6 @@ extension Transaction {
     /// The objects whose rows come in a transaction.
     private final class Arrivals {
         private(set) var objects: Set<Int> = []
-        /// The objects whose rows go.
-        var gone: Set<Int> = []
 
         func insert(_ index: Int) { objects.insert(index) }
     }
@@ -111,7 +103,7 @@ extension Transaction {
             database.hasRenumberedRows = true
             try renumber(keys)
         }
-        for reference in resetReferences(reset, arrivals.gone) { try keepByValue(reference) }
+        for reference in resetReferences(reset) { try keepByValue(reference) }
     }
 
     /// A reference whose attributes are the whole key of the other row.
@@ -123,15 +115,13 @@ extension Transaction {
         let isTargetReset: Bool
     }
 
-    /// Returns the references from or to objects all of whose rows have come again, and those to objects that have lost rows: their surrogate keys may
-    /// mean nothing any more.
-    private func resetReferences(_ reset: Set<Int>, _ gone: Set<Int> = []) -> [KeyedReference] {
-        guard !reset.isEmpty || !gone.isEmpty else { return [] }
+    /// Returns the references from or to objects all of whose rows have come again: their surrogate keys may mean nothing any more.
+    private func resetReferences(_ reset: Set<Int>) -> [KeyedReference] {
+        guard !reset.isEmpty else { return [] }
         return metadata.storedEntities.filter { !$0.isLocal }.flatMap { entity in
             entity.references.compactMap { position in
                 let relationship = entity.relationships[position], target = metadata.entities[relationship.targetIndex]
-                let isAffected = reset.contains(entity.index) || reset.contains(target.index) || gone.contains(target.index)
-                guard isAffected, let sources = relationship.keySources,
+                guard reset.contains(entity.index) || reset.contains(target.index), let sources = relationship.keySources,
                     let index = relationship.referenceIndex
                 else { return nil }
                 let pairs = zip(sources.map { entity.sql.attributeColumns[$0] }, target.keyColumns)
@@ -153,6 +143,7 @@ extension Transaction {
                 AND \(column) NOT IN (SELECT "_sk" FROM \(target.table)) AND \(column) NOT IN (SELECT "_sk" FROM \(target.originalTable))
             """)
         guard count > 0 else { return }
+        referencesWait()
         linkWaitingRows(to: reference.target)
     }
 

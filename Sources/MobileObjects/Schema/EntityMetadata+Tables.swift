@@ -11,26 +11,6 @@ extension EntityMetadata {
         }
     }
 
-    /// The statements for indexes that find the rows whose references by value name a key. Most rows have no such reference, and are in none of them.
-    var waitingRowIndexes: [String] {
-        references.compactMap { index in
-            let relationship = relationships[index]
-            guard let waiting = waitingForRow(relationship), let sources = relationship.keySources else { return nil }
-            let columns = sources.map { sql.attributeColumns[$0] }.joined(separator: ", ")
-            return "CREATE INDEX \(EntitySQL.quote(name + "_wait_" + relationship.name)) ON \(sql.table) (\(columns)) WHERE \(waiting)"
-        }
-    }
-
-    /// The condition for pending rows whose reference is by value; nil for a relationship without such. The test for NULL is written so that the index of the
-    /// reference, where all rows without one are equal, cannot serve it.
-    /// - Parameter prefix: the name of the source with a period.
-    func waitingForRow(_ relationship: RelationshipMetadata, _ prefix: String = "") -> String? {
-        guard let sources = relationship.keySources, let reference = relationship.referenceIndex else { return nil }
-        let named = sources.map { "\(prefix)\(sql.attributeColumns[$0]) IS NOT NULL" }
-        let pending = isLocal ? [] : ["\(prefix)\"_pc\" IN (1, 2)"]
-        return (pending + named + ["ifnull(\(prefix)\(sql.referenceColumns[reference]), 0) = 0"]).joined(separator: " AND ")
-    }
-
     /// The statements for indexes that find rows which have left others: those whose reference led to a row that is deleted now, or is another row's
     /// partner, those that were changed again before their answer, and those whose key another row may have now. They hold the rows that are to be submitted,
     /// and no others: an edit of other values writes nothing there. Without them a submit of one deleted row reads all pending rows.
@@ -70,7 +50,7 @@ extension EntityMetadata {
     }
 
     /// The condition for original states of rows that were changed again while the answer to their submission is awaited.
-    var isChangedAgain: String { "\"_rp\" > 0 AND \"_rc\" <> \"_rp\"" }
+    var isChangedAgain: String { "\"_rp\" <> 0 AND \"_rc\" <> \"_rp\"" }
 
     /// Returns the statements that make the table of the object, its indexes and the table of original states.
     /// - Parameter format: the format version of the tables; default: the newest.
@@ -92,7 +72,6 @@ extension EntityMetadata {
             let index = EntitySQL.quote(name + "_ref_" + relationships[relationship].name)
             statements.append("CREATE INDEX \(index) ON \(sql.table) (\(column))")
         }
-        if format >= 10 { statements += waitingRowIndexes }
         guard !isLocal else { return statements }
         let texts = format == 1 ? ["_ch"] : ["_ch", "_on", "_pa"]
         let server =

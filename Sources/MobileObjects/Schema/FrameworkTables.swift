@@ -8,8 +8,7 @@ enum FrameworkTables {
     /// tables were WITHOUT ROWID, and SQLite names no changed rows of those to observers. 3: the record of a
     /// submitted operation did not list its changed values. 4: it had no digest, and no deferrals. 5: it had no client id, and
     /// accepted operations were forgotten. 6: it had no original row, and there was no table of bases. 7: groups had no
-    /// records. 8: accepted rows were not noted. 9: there were no indexes of rows that leave others, or wait for them.
-    /// 10: the current version.
+    /// records. 8: accepted rows were not noted. 9: original states had no indexes of rows that leave others. 10: the current version.
     static let formatVersion: Int64 = 10
 
     static let logRecords = "_log_record"

@@ -55,58 +55,6 @@ import Testing
         #expect(try order.value("customerId") == "c2")
     }
 
-    @Test(arguments: ["cancelled", "deleted", "deleted by the server"])
-    func `a reference by value leads to its row each time that the row comes`(how: String) throws {
-        let shop = try Shop(StaffModel.model), person = try shop.new("Person", ["id": 1, "name": "Ann", "deskId": 7])
-        try person.create()
-        for round in 0..<3 {
-            var key = Int64(70 + round)
-            if how == "deleted by the server" {
-                try shop.importRows("Desk", ["id", "name"], "[[\(key),7,\"desk\"]]")
-            } else {
-                let made = try shop.new("Desk", ["id": 7, "name": "desk"])
-                try made.create()
-                key = made.surrogateKey
-            }
-            #expect(try shop.value("SELECT \"_ref_desk\" FROM \"Person\"") == .integer(key))
-            let desk = try shop.objects("Desk").load(key)
-            switch how {
-            case "cancelled": try desk.cancelPending()
-            case "deleted": try desk.delete()
-            default: try shop.importDeletions("Desk", key)
-            }
-            #expect(try shop.value("SELECT \"_ref_desk\" FROM \"Person\"") == .null)
-        }
-    }
-
-    @Test func `a reference by value that another object of the file has written leads to its row`() throws {
-        let shop = try Shop(StaffModel.model)
-        let other = try PackageDatabase(
-            model: StaffModel.model, profile: ConnectionProfile(path: shop.database.databasePath), environment: shop.database.environment)
-        defer { try? other.close() }
-        // This one knows that no reference waits.
-        for id in 1...2 { try shop.new("Person", ["id": .integer(Int64(id)), "name": "Ann"]).create() }
-        let person = try GenericEntity("Person", in: other)
-        for (name, value) in ["id": 3, "name": "Ben", "deskId": 7] as [String: AttributeValue] { try person.setValue(value, name) }
-        try person.create()
-        let desk = try shop.new("Desk", ["id": 7, "name": "desk"])
-        try desk.create()
-        #expect(try shop.value("SELECT \"_ref_desk\" FROM \"Person\" WHERE \"id\" = 3") == .integer(desk.surrogateKey))
-    }
-
-    @Test func `a save finds the references that wait for its key with an index, and reads no others`() throws {
-        let trace = StatementTrace(), shop = try Shop(StaffModel.model, trace: { trace.append($0) })
-        for id in 1...20 { try shop.new("Person", ["id": .integer(Int64(id)), "name": "Ann", "deskId": 7]).create() }
-        let before = trace.count
-        try shop.new("Desk", ["id": 8, "name": "desk"]).create()
-        let searches = trace.all.dropFirst(before).filter { $0.hasPrefix("SELECT") && $0.contains("ifnull(\"_ref_desk\", 0) = 0") }
-        #expect(searches.count == 1)
-        for search in searches {
-            let plan = try shop.database.read { try $0.rows("EXPLAIN QUERY PLAN \(search)") }.compactMap { $0.last?.text }
-            #expect(plan.contains { $0.contains("Person_wait_desk") } && !plan.contains { $0.contains("SCAN") })
-        }
-    }
-
     @Test("a key without a row on the device is kept as value, and leads to the row when it comes: with an import, or created here")
     func byValue() throws {
         let order = try order(), other = try shop.new("SalesOrder", ["customerId": "c8"])
