@@ -72,34 +72,10 @@ import Testing
         #expect(try found(.contains("name", "")) == texts)
         #expect(try found(.contains("name", "ä")) == [], "only A to Z lose their case")
         #expect(try found(.notContains("name", "0%")) == Array(texts.dropFirst()))
-        let long = String(repeating: "%", count: 60_000)
+        let long = String(repeating: "%", count: 30_000)
         #expect(throws: ObjectError.self) { try found(.contains("name", long)) }
         #expect(samples.error(Query().from("Customer").where(.contains("id", "1"))) == .unsupportedType)
         #expect(try samples.texts(Query().select("id").from("SalesOrder").where(.startsWith("order_date", "2010-03"))) == ["2001", "2003"])
-    }
-
-    @Test func `QRY-14: a part of a text is compared by its bytes, also behind a U+0000`() throws {
-        let texts = ["n", "a\u{0}b", "x\u{0}y", "ny"]
-        for (number, text) in texts.enumerated() {
-            let row = try samples.shop.new("AllType", ["id": .integer(Int64(100 + number)), "name": .string(text)])
-            try row.create()
-        }
-        func found(_ test: TestCriteria) throws -> [String] {
-            try samples.texts(Query().select("name").from("AllType").where(test && .greaterEqual("id", 100)).sorted(by: .ascending("id")))
-        }
-        for part in ["", "\u{0}", "n\u{0}z", "\u{0}B", "a\u{0}b", "b", "y", "Y", "N", "xx\u{0}y"] {
-            let bytes = Array(part.lowercased().utf8)
-            func bytesOf(_ text: String) -> [UInt8] { Array(text.utf8) }
-            let anywhere = texts.filter { text in
-                let all = bytesOf(text)
-                return all.count >= bytes.count && (0...(all.count - bytes.count)).contains { Array(all[$0..<($0 + bytes.count)]) == bytes }
-            }
-            let start = texts.filter { bytesOf($0).starts(with: bytes) }, end = texts.filter { Array(bytesOf($0).suffix(bytes.count)) == bytes }
-            #expect(
-                try found(.contains("name", part)) == anywhere && found(.startsWith("name", part)) == start && found(.endsWith("name", part)) == end)
-            #expect(try found(.notContains("name", part)) == texts.filter { !anywhere.contains($0) })
-            #expect(try found(.notEndsWith("name", part)) == texts.filter { !end.contains($0) })
-        }
     }
 
     @Test("QRY-14: what is looked for can be another attribute")

@@ -130,59 +130,59 @@ extension QueryCompiler {
         guard let form = PatternForm(place.operator) else { throw place.error(.invalidQuery, "the operator is not known") }
         switch value {
         case .value(.string(let text)):
-            guard text.utf8.count <= PatternForm.maximumLength else {
+            let pattern = form.pattern(text)
+            guard pattern.utf8.count <= PatternForm.maximumLength else {
                 throw place.error(
-                    .invalidValue, "the text has \(text.utf8.count) bytes; \(PatternForm.maximumLength) are the most that is looked for")
+                    .invalidValue, "the text has \(text.utf8.count) bytes; \(PatternForm.maximumLength / 2) are the most that is looked for")
             }
-            return form.test(left.sql, bind(.text(text)), length: text.utf8.count)
+            return "\(left.sql) \(form.word) \(bind(.text(pattern)))\(form.escape)"
         case .column(let column):
             let right = try self.column(column.alias, column.attribute, scope).value
             guard right.type.isTextual else { throw place.error(.invalidValue, "a \(right.type.type) is not a pattern") }
-            return form.test(left.sql, right.sql, length: nil)
+            return "\(left.sql) \(form.word) \(form.pattern(ofSQL: right.sql))\(form.escape)"
         default: throw place.error(.invalidValue, "it requires a text")
         }
     }
 }
 
-/// The operators that look for a part of a text.
-///
-/// **Parts are compared by their bytes, without the case of A to Z.** LIKE, and the length of a text, end at a U+0000, so `lower` and `instr` do it, and
-/// lengths are those of bytes. *If you break it*: a text that contains U+0000 is found by its beginning alone, and a test for U+0000 finds every row.
+/// The operators that look for a part of a text, all written with LIKE.
 private struct PatternForm {
     /// The maximum length of a pattern in SQLite, in bytes.
     static let maximumLength = 50_000
 
-    private enum Part { case pattern, anywhere, start, end }
-
-    private let part: Part
-    private let isNegated: Bool
+    let word: String
+    let isLike: Bool
+    private let before: String
+    private let after: String
 
     init?(_ operator: AttributeTest.Operator) {
         switch `operator` {
-        case .like: (part, isNegated) = (.pattern, false)
-        case .notLike: (part, isNegated) = (.pattern, true)
-        case .contains: (part, isNegated) = (.anywhere, false)
-        case .notContains: (part, isNegated) = (.anywhere, true)
-        case .startsWith: (part, isNegated) = (.start, false)
-        case .notStartsWith: (part, isNegated) = (.start, true)
-        case .endsWith: (part, isNegated) = (.end, false)
-        case .notEndsWith: (part, isNegated) = (.end, true)
+        case .like, .notLike: (isLike, before, after) = (true, "", "")
+        case .contains, .notContains: (isLike, before, after) = (false, "%", "%")
+        case .startsWith, .notStartsWith: (isLike, before, after) = (false, "", "%")
+        case .endsWith, .notEndsWith: (isLike, before, after) = (false, "%", "")
         default: return nil
+        }
+        switch `operator` {
+        case .notLike, .notContains, .notStartsWith, .notEndsWith: word = "NOT LIKE"
+        default: word = "LIKE"
         }
     }
 
-    /// Returns the test as SQL; NULL where one of both is.
-    /// - Parameter length: the length of `wanted` in bytes; nil where the row has it.
-    func test(_ text: String, _ wanted: String, length: Int?) -> String {
-        let bytes = "CAST(lower(\(text)) AS BLOB)", part = "CAST(lower(\(wanted)) AS BLOB)", count = length.map(String.init) ?? "length(\(part))"
-        let test: String
-        switch self.part {
-        case .pattern: return "\(text) \(isNegated ? "NOT LIKE" : "LIKE") \(wanted)"
-        case .anywhere: test = "instr(lower(\(text)), lower(\(wanted))) > 0"
-        case .start: test = "substr(\(bytes), 1, \(count)) = \(part)"
-        // A part that is longer than the text is equal to none of its ends.
-        case .end: test = "substr(\(bytes), length(\(bytes)) - \(count) + 1) = \(part)"
+    var escape: String { isLike ? "" : #" ESCAPE '\'"# }
+
+    func pattern(_ text: String) -> String {
+        guard !isLike else { return text }
+        var escaped = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "%" || scalar == "_" || scalar == "\\" { escaped.unicodeScalars.append("\\") }
+            escaped.unicodeScalars.append(scalar)
         }
-        return isNegated ? "NOT (\(test))" : "(\(test))"
+        return before + escaped + after
+    }
+
+    func pattern(ofSQL sql: String) -> String {
+        guard !isLike else { return sql }
+        return "'\(before)' || replace(replace(replace(\(sql), '\\', '\\\\'), '%', '\\%'), '_', '\\_') || '\(after)'"
     }
 }
