@@ -109,13 +109,9 @@ struct SQLiteExpressions: SQLExpressions {
                 converts
                     ? "(\(name) = \(value) OR \(name) = +CAST(\(value) AS BLOB))"
                     : "\(name) IN (\(value), CAST(\(value) AS BLOB), CAST(\(value) AS NUMERIC)) AND CAST(\(name) AS TEXT) = \(value)"
-            case .binary:
-                converts
-                    ? "(\(name) = \(value) OR \(name) = +CAST(\(value) AS TEXT))"
-                    : "\(name) IN (\(value), CAST(\(value) AS TEXT), CAST(CAST(\(value) AS TEXT) AS NUMERIC)) AND CAST(\(name) AS BLOB) = \(value)"
-            case .byte, .short, .int, .long,
-                .integer where column.affinity == .blob:
-                "\(name) IN (\(value), CAST(\(value) AS TEXT))"
+            case .binary: "(\(name) = \(value) OR \(name) = +CAST(\(value) AS TEXT))"
+            case .byte, .short, .int, .long, .integer:
+                column.affinity == .blob ? "(\(name) = \(value) OR \(name) = +CAST(\(value) AS TEXT))" : "\(name) = \(value)"
             default: hasSeveralForms(attribute, column) ? "(\(key([(attribute, column)]))) = \(value)" : "\(name) = \(value)"
             }
         return (sql, part)

@@ -32,10 +32,11 @@ private struct TimeMeasure {
     static func sql(of column: String, _ type: AttributeType, in table: String, limit: Int) -> String {
         let value = ColumnExpression.value(of: AttributeModel(name: "c", type: type), column: "c")
         let form = type == .date ? "%Y-%m-%d" : type == .time ? "%H:%M:%S" : "%Y-%m-%dT%H:%M:%fZ"
-        // A text that is not a time comes back as it is, and one of a day that its month does not have is another one in the same form.
+        // A text that is not a time comes back as it is, and one of a day that its month does not have is another one in the same form: early releases of SQLite
+        // make it with a modifier alone.
         let fits =
             "coalesce(v GLOB '\(type == .time ? "[0-9][0-9]:*" : "[0-9][0-9][0-9][0-9]-*")' AND v >= '\(type == .time ? "" : "0001")' "
-            + "AND strftime('\(form)', v) = v, 0)"
+            + "AND strftime('\(form)', v, '+0 days') = v, 0)"
         // As seconds or milliseconds, they would be days of August 1970, and of the years from 2572 on.
         func isDay(_ number: String) -> String {
             let day = "printf('%04d-%02d-%02d', \(number) / 10000, \(number) / 100 % 100, \(number) % 100)"
