@@ -119,13 +119,14 @@ struct ReferenceClient {
         for index in outbox.indices where outbox[index].key == key { outbox[index].changed = [] }
     }
 
-    /// Submits the trees of these rows, and those of rows created here to which they refer.
+    /// Submits the trees of these rows, those of rows created here to which they refer, and those of rows that have left a deleted one.
     /// - Parameter order: the rows that were sent, in their order: the server checks whether the order is right.
     mutating func submit(_ keys: [Int64], order: [Int64]) {
         var waiting = keys, submitted: Set<Int64> = []
         while let key = waiting.popLast() {
             let root = root(of: key)
             for key in [root] + children(of: root) where rows[key]?.needsSubmit == true && submitted.insert(key).inserted {
+                if rows[key]?.change == "D" { waiting += rowsThatLeft(key) }
                 guard let target = rows[key]?.now?.target, isUnsubmittedCreate(target) else { continue }
                 waiting.append(target)
             }
@@ -133,6 +134,15 @@ struct ReferenceClient {
         for key in order where submitted.remove(key) != nil { submitRow(key) }
         // Rows that are missing in `order` go last: the comparison of the outbox then fails.
         for key in submitted { submitRow(key) }
+    }
+
+    /// The rows with something to submit that refer to a row for the server, and do so no longer.
+    private func rowsThatLeft(_ target: Int64) -> [Int64] {
+        rows.keys.sorted().filter { key in
+            guard let row = rows[key], row.needsSubmit, key != target, row.now?.target != target else { return false }
+            if case .present(let version) = row.server, version.target == target { return true }
+            return outbox.contains { $0.key == key && $0.version?.target == target }
+        }
     }
 
     private func root(of key: Int64) -> Int64 {
